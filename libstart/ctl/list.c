@@ -15,7 +15,7 @@ static void add_container(Table *table, const ContainerUnit *c) {
         char *start = c->start ? g_strdup_printf("%.1f", (double) c->start / 1000) : NULL;
 
         running_facts_find(c, &facts);
-        table_add(table, g_strdup(c->args->name), g_strdup(c->unit), g_strdup(c->state), health_describe(c),
+        table_add(table, g_strdup(c->args->name), g_strdup(c->unit), g_strdup(c->state), health_describe(c, NULL),
                   g_strdup(c->args->image), facts.image_id ? g_strndup(facts.image_id, SHORT_ID) : NULL,
                   g_strdup(facts.created), g_strdup(facts.addresses), container_ports(c), g_strdup(facts.memory),
                   g_strdup(facts.cpu_ms), g_strdup_printf("%u", c->restarts), table_format_since(c->since), start);

@@ -15,7 +15,6 @@
 #include "libstart/base/user-view.h"
 #include "libstart/ctl/analyze/commands.h"
 #include "libstart/ctl/commands.h"
-#include "libstart/ctl/container/bus.h"
 #include "libstart/ctl/copy/commands.h"
 #include "libstart/ctl/exec/commands.h"
 #include "libstart/ctl/install/commands.h"
@@ -77,7 +76,7 @@ static const struct Command {
           command_update },
         { "report", "[NAME]", "what a report of a fault needs, without secrets", FILES, false, "logs",
           command_report },
-        { "end-payload", "NAME", NULL, CONTAINER, false, "", command_end_payload }, /* HealthOnFailure=stop */
+        { "end-payload", "NAME [PID]", NULL, CONTAINER, false, "", command_end_payload }, /* HealthOnFailure=stop */
         { "send-stop-signal", "NAME", NULL, CONTAINER, false, "",
           command_send_stop_signal }, /* keyturn-stop@.service */
 };
@@ -123,17 +122,6 @@ static const GOptionEntry entries[] = {
         { 0 },
 };
 
-static GPtrArray *find(const char *name, GError **error) {
-        sd_bus *bus = bus_open(error);
-        GPtrArray *all;
-
-        if (!bus)
-                return NULL;
-        all = container_units_find(bus, name, error);
-        sd_bus_flush_close_unref(bus);
-        return all;
-}
-
 static const struct Command *find_command(const char *name) {
         for (size_t i = 0; i < G_N_ELEMENTS(commands); i++)
                 if (g_str_equal(name, commands[i].name))
@@ -165,26 +153,25 @@ static const char *find_advice(const char *name) {
         return "see keyturnctl --help";
 }
 
+/* The command says which, and asks nobody for that. */
+static bool lacks_word(const struct Command *command, char **words) {
+        return !words[1] && command->arguments[0] && command->arguments[0] != '[';
+}
+
 static int run(char **words, GError **error) {
         const struct Command *command = words[0] ? find_command(words[0]) : NULL;
         g_autoptr(GPtrArray) all = NULL;
 
-        if (!words[0]) {
+        if (!words[0])
                 error_set(error, KT_ERROR_USAGE, "A command is missing; see keyturnctl --help");
-                return -1;
-        }
-        if (!command) {
+        else if (!command)
                 error_set(error, KT_ERROR_USAGE, "There is no command '%s': %s", words[0], find_advice(words[0]));
-                return -1;
-        }
-        if (words[1] && command->words == NONE) {
+        else if (words[1] && command->words == NONE)
                 error_set(error, KT_ERROR_USAGE, "'%s' takes no arguments; see keyturnctl --help", words[0]);
-                return -1;
-        }
-        if (command->words == FILES)
-                return command->run(NULL, &arg_options, words + 1, error);
-        all = find(command->words == CONTAINER ? words[1] : NULL, error);
-        return all ? command->run(all, &arg_options, words + 1, error) : -1;
+        else if (command->words == FILES || lacks_word(command, words) ||
+                 (all = container_units_find(command->words == CONTAINER ? words[1] : NULL, error)))
+                return command->run(all, &arg_options, words + 1, error);
+        return -1;
 }
 
 static void add_entries(GOptionContext *context, const char *names) {
@@ -216,11 +203,12 @@ static GOptionContext *make_context(void) {
                 g_autofree char *call = g_strdup_printf("%s %s", commands[i].name, commands[i].arguments);
 
                 if (commands[i].help)
-                        g_string_append_printf(summary, "\n  %-20s %s", call, commands[i].help);
+                        g_string_append_printf(summary, "\n  %-21s %s", call, commands[i].help);
         }
         g_option_context_add_main_entries(context, entries, NULL);
         g_option_context_set_summary(context, summary->str);
         g_option_context_set_description(context,
+                                         "'keyturnctl --user COMMAND' is of your own containers, not of root's.\n"
                                          "See keyturnctl(8); 'keyturnctl COMMAND --help' shows what one takes.\n");
         return context;
 }
@@ -247,13 +235,6 @@ static bool parse(int *argc, char ***argv, GError **error) {
         }
         (*argv)--;
         return true;
-}
-
-/* Only LC_CTYPE. With LC_MESSAGES, libc would translate libcrun's errors when `exec` has entered a container, still
- * with all of root's capabilities: from a catalogue of the image (its ENV LANGUAGE says which). The catalogue names
- * a character set, and the converter for that is a library of the image, which libc would load into this program. */
-static void set_locale(void) {
-        setlocale(LC_CTYPE, "");
 }
 
 /* A script asks once which form of JSON it is to read: keyturnctl(8), JSON. */
@@ -288,15 +269,6 @@ static bool enter_users(int argc, char *argv[], GError **error) {
         return user_view_enter_anew(argv, error);
 }
 
-/* All that is to be done is done over there: of the words only the first is ours. */
-static int run_on(const char *host, char **words) {
-        g_autoptr(GError) error = NULL;
-
-        (void) remote_execute(host, words, &error);
-        log_error("%s", error->message);
-        return EXIT_KEYTURN;
-}
-
 int keyturnctl_main(int argc, char *argv[]) {
         g_autoptr(GError) error = NULL;
         char **words = NULL;
@@ -304,14 +276,17 @@ int keyturnctl_main(int argc, char *argv[]) {
         int status = -1;
 
         log_open("keyturnctl", LOG_TO_STDERR, LOG_INFO);
-        if (host)
-                return run_on(host, words);
-        if (!enter_users(argc, argv, &error)) {
+        /* With -H, all that is to be done is done over there: of the words only the first is ours. */
+        if (!(host ? remote_execute(host, words, &error) : enter_users(argc, argv, &error))) {
                 log_error("%s", error->message);
                 return EXIT_KEYTURN;
         }
         own_program_protect(argv, true);
-        set_locale();
+        /* Not LC_MESSAGES: with that, libc would translate libcrun's errors when `exec` has entered a container,
+         * still with all of root's capabilities: from a catalogue of the image (its ENV LANGUAGE says which). That
+         * names a character set, whose converter is a library of the image, which libc would load into this program.
+         */
+        setlocale(LC_CTYPE, "");
         if (parse(&argc, &argv, &error)) {
                 if (arg_version) {
                         print_version();

@@ -66,7 +66,7 @@ static void add_running(GString *samples[], const ContainerUnit *container, cons
 
 static void add_container(GString *samples[], const ContainerUnit *container) {
         g_autoptr(GString) labels = g_string_new(NULL);
-        g_autofree char *health = health_describe(container);
+        g_autofree char *health = health_describe(container, NULL);
 
         append_label(labels, "container", container->args->name);
         append_label(labels, "unit", container->unit);

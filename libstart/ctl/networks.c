@@ -102,9 +102,8 @@ int command_networks(const GPtrArray *all, const Options *options, char **words,
         g_autoptr(GPtrArray) setups = read_setups(), names = NULL;
         g_auto(NetworkConf) conf = { 0 };
 
-        if (!network_conf_read("", &conf, error))
+        if (!network_conf_read("", &conf, error) || !(names = network_files_list(&conf, error)))
                 return -1;
-        names = network_files_list(&conf);
         add_missing(names, setups);
         for (guint i = 0; i < names->len; i++) {
                 g_autoptr(NetworkDefinition) definition = network_files_find(&conf, names->pdata[i], NULL);

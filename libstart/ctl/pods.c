@@ -3,7 +3,6 @@
 
 #include "libstart/base/error.h"
 #include "libstart/ctl/commands.h"
-#include "libstart/ctl/container/bus.h"
 #include "libstart/ctl/container/generated-units.h"
 #include "libstart/ctl/container/unit-properties.h"
 #include "libstart/ctl/ports.h"
@@ -51,12 +50,9 @@ static bool add_pods(Table *table, sd_bus *bus, const GPtrArray *all, GError **e
 
 int command_pods(const GPtrArray *all, const Options *options, char **words, GError **error) {
         g_autoptr(Table) table = table_new(columns);
-        sd_bus *bus = bus_open(error);
-        bool done = bus && add_pods(table, bus, all, error);
+        g_autoptr(sd_bus) bus = bus_open(error);
 
-        if (bus)
-                sd_bus_flush_close_unref(bus);
-        if (!done)
+        if (!bus || !add_pods(table, bus, all, error))
                 return -1;
         table_print(table, options->json);
         return 0;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -27,8 +28,18 @@ static int read_signal(const ContainerUnit *container, GError **error) {
         return number;
 }
 
-static bool send_signal(int payload, int number) {
-        return syscall(SYS_pidfd_send_signal, payload, number, NULL, 0) == 0;
+static bool send_signal(const ContainerUnit *container, int payload, int number, GError **error) {
+        return syscall(SYS_pidfd_send_signal, payload, number, NULL, 0) == 0 || errno == ESRCH ||
+               error_set_errno(error, errno, "Cannot send the payload of %s a signal", container->unit);
+}
+
+/* Who has ended needs no signal. What else is the matter fails the command, and the unit whose ExecStop= it is: the
+ * container's own is stopped by systemd's signal then. */
+static int without_payload(GError **error) {
+        if (!g_error_matches(*error, KT_ERROR, KT_ERROR_NOT_FOUND))
+                return -1;
+        g_clear_error(error);
+        return EXIT_SUCCESS;
 }
 
 /* Like systemd, which counts from its own signal on. */
@@ -46,15 +57,22 @@ static bool await_end(int payload, guint64 usec) {
         return false;
 }
 
-static int end_payload(const ContainerUnit *container, int payload, int number, const char *whose) {
+static int end_payload(const ContainerUnit *container, int payload, int number, const char *whose, GError **error) {
         g_autofree char *name = signal_name_print(number);
 
-        if (!send_signal(payload, number) || await_end(payload, container->stop_timeout))
+        if (!send_signal(container, payload, number, error))
+                return -1;
+        if (await_end(payload, container->stop_timeout))
                 return EXIT_SUCCESS;
         log_warning("%s did not end within %u s of %s, %s stop signal: it is killed", container->unit,
                     (guint) (container->stop_timeout / G_USEC_PER_SEC), name, whose);
-        send_signal(payload, SIGKILL);
-        return EXIT_SUCCESS;
+        return send_signal(container, payload, SIGKILL, error) ? EXIT_SUCCESS : -1;
+}
+
+/* A check that says whom it means does not mean who was started after that one. In the foreground it is a child of
+ * the main process, which passes the signal on. */
+static bool is_meant(const ContainerUnit *container, const char *payload, GError **error) {
+        return !payload || payload_has_process(container, (guint) g_ascii_strtoull(payload, NULL, 10), error);
 }
 
 /* As `podman stop`, not as systemctl's: what follows from a payload that ends is up to the unit (Restart=). */
@@ -67,11 +85,11 @@ int command_end_payload(const GPtrArray *all, const Options *options, char **wor
                 error_set(error, KT_ERROR_USAGE, "'end-payload' takes a container");
         if (!container)
                 return -1;
-        payload = payload_open(container, NULL);
+        payload = is_meant(container, words[1], error) ? payload_open(container, error) : -1;
         if (payload < 0)
-                return EXIT_SUCCESS;
+                return without_payload(error);
         number = container->kill_signal != SIGTERM ? container->kill_signal : read_signal(container, error);
-        return *error ? -1 : end_payload(container, payload, number ?: SIGTERM, "its");
+        return *error ? -1 : end_payload(container, payload, number ?: SIGTERM, "its", error);
 }
 
 int command_send_stop_signal(const GPtrArray *all, const Options *options, char **words, GError **error) {
@@ -83,12 +101,14 @@ int command_send_stop_signal(const GPtrArray *all, const Options *options, char 
                 error_set(error, KT_ERROR_USAGE, "'send-stop-signal' takes a container");
         if (!container)
                 return -1;
-        payload = payload_open(container, NULL);
         /* A KillSignal= that a drop-in of systemd's brings is somebody's decision. */
-        if (payload < 0 || container->kill_signal != SIGTERM)
+        if (container->kill_signal != SIGTERM)
                 return EXIT_SUCCESS;
+        payload = payload_open(container, error);
+        if (payload < 0)
+                return without_payload(error);
         number = read_signal(container, error);
         if (number == 0)
                 return *error ? -1 : EXIT_SUCCESS;
-        return end_payload(container, payload, number, "its image's");
+        return end_payload(container, payload, number, "its image's", error);
 }

@@ -40,22 +40,20 @@ SeccompCacheEntry *seccomp_cache_read(const char *dir, const char *name, GError 
         return entry;
 }
 
-static bool write_all(int fd, GBytes *bytes, GError **error) {
+static bool replace(const char *temporary, const char *path, GBytes *bytes, GError **error) {
+        _cleanup_close_ int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
         gsize length;
         const char *data = g_bytes_get_data(bytes, &length);
 
-        if (!fd_write_all(fd, data, length))
-                return error_set_errno(error, errno, "cannot write it");
-        return fchmod(fd, 0644) == 0 || error_set_errno(error, errno, "cannot set its mode");
-}
-
-static bool replace(const char *temporary, const char *path, GBytes *bytes, GError **error) {
-        _cleanup_close_ int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-
         if (fd < 0)
                 return error_set_errno(error, errno, "cannot create it");
-        if (write_all(fd, bytes, error) &&
-            (rename(temporary, path) == 0 || error_set_errno(error, errno, "cannot rename it")))
+        if (!fd_write_all(fd, data, length))
+                error_set_errno(error, errno, "cannot write it");
+        else if (fchmod(fd, 0644) < 0)
+                error_set_errno(error, errno, "cannot set its mode");
+        else if (rename(temporary, path) < 0)
+                error_set_errno(error, errno, "cannot rename it");
+        else
                 return true;
         unlink(temporary);
         return false;

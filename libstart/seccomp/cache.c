@@ -12,21 +12,7 @@
 #define MAGIC "KTSECCMP"
 #define PATH_MAX_BYTES 4095
 
-/* Field by field as cache.h has it; nothing in it is padding. */
-typedef struct Header {
-        char magic[8];
-        guint32 format;
-        guint32 arch;
-        guint64 bounding_caps;
-        guint32 kernel;
-        guint32 path_length;
-        guint32 filter_length;
-        guint32 zero;
-        guint8 key[SECCOMP_DIGEST_SIZE];
-        guint8 sources[SECCOMP_DIGEST_SIZE];
-        guint8 content[SECCOMP_DIGEST_SIZE];
-        guint8 digest[SECCOMP_DIGEST_SIZE];
-} Header;
+typedef SeccompCacheHeader Header;
 
 G_STATIC_ASSERT(sizeof(Header) == 168);
 G_STATIC_ASSERT(sizeof(struct sock_filter) == 8);
@@ -82,19 +68,12 @@ GBytes *seccomp_cache_encode(const SeccompCacheEntry *entry) {
         gsize path_length = strlen(entry->path), filter_length;
         const void *filter = g_bytes_get_data(entry->filter, &filter_length);
         gsize length = pad(path_length) + filter_length;
-        Header header = {
-                .format = SECCOMP_CACHE_FORMAT,
-                .arch = entry->arch,
-                .bounding_caps = entry->bounding_caps,
-                .kernel = entry->kernel,
-                .path_length = (guint32) path_length,
-                .filter_length = (guint32) filter_length,
-        };
+        Header header = entry->header;
 
         memcpy(header.magic, MAGIC, sizeof header.magic);
-        memcpy(header.key, entry->key, sizeof header.key);
-        memcpy(header.sources, entry->sources, sizeof header.sources);
-        memcpy(header.content, entry->content, sizeof header.content);
+        header.format = SECCOMP_CACHE_FORMAT;
+        header.path_length = (guint32) path_length;
+        header.filter_length = (guint32) filter_length;
         char *file = g_malloc0(sizeof header + length), *rest = file + sizeof header;
         memcpy(rest, entry->path, path_length);
         memcpy(rest + pad(path_length), filter, filter_length);
@@ -154,25 +133,20 @@ SeccompCacheEntry *seccomp_cache_decode(const void *data, gsize length, GError *
         if (!check_path(rest, header.path_length, error))
                 return NULL;
         SeccompCacheEntry *entry = g_new0(SeccompCacheEntry, 1);
-        entry->arch = header.arch;
-        entry->bounding_caps = header.bounding_caps;
-        entry->kernel = header.kernel;
-        memcpy(entry->key, header.key, sizeof entry->key);
-        memcpy(entry->sources, header.sources, sizeof entry->sources);
-        memcpy(entry->content, header.content, sizeof entry->content);
+        entry->header = header;
         entry->path = g_strndup(rest, header.path_length);
         entry->filter = g_bytes_new(rest + pad(header.path_length), header.filter_length);
         return entry;
 }
 
 bool seccomp_cache_check_key(const SeccompCacheEntry *entry, const SeccompCacheKey *key, GError **error) {
-        if (memcmp(entry->key, key->digest, sizeof entry->key) != 0 || entry->arch != key->target.arch ||
-            entry->bounding_caps != key->target.bounding_caps)
+        if (memcmp(entry->header.key, key->digest, sizeof entry->header.key) != 0 ||
+            entry->header.arch != key->target.arch || entry->header.bounding_caps != key->target.bounding_caps)
                 return error_set(error, KT_ERROR_FAILED, "it is another container's filter");
         if (key->profile && !g_str_equal(entry->path, key->profile))
                 return error_set(error, KT_ERROR_FAILED, "it is the filter of '%s'", entry->path);
-        if (entry->kernel && entry->kernel != key->target.kernel)
-                return error_set(error, KT_ERROR_FAILED, "it was made for kernel %u.%u", entry->kernel >> 16,
-                                 entry->kernel & 0xffff);
+        if (entry->header.kernel && entry->header.kernel != key->target.kernel)
+                return error_set(error, KT_ERROR_FAILED, "it was made for kernel %u.%u", entry->header.kernel >> 16,
+                                 entry->header.kernel & 0xffff);
         return true;
 }

@@ -9,26 +9,6 @@
 /* A filter that was compiled ahead, as bytes: the header that its writer (seccomp-precompile, or libstart
  * after it had to compile one itself) and its reader (libstart) share. Pure; cache-file.h has the files.
  *
- * A file is a header, the profile's path, and the filter; all numbers in the order of bytes of the machine,
- * which `arch` belongs to:
- *
- *      offset size
- *           0    8  "KTSECCMP"
- *           8    4  format: 2
- *          12    4  arch: libseccomp's token of the architecture
- *          16    8  bounding_caps: bit n is capability number n
- *          24    4  kernel: major << 16 | minor if the profile has a minKernel, else 0: any
- *          28    4  path_length: bytes of the path, without padding
- *          32    4  filter_length: bytes of the filter, a multiple of 8, at most 4096 * 8 (BPF_MAXINSNS)
- *          36    4  0
- *          40   32  key: SHA-256, see below
- *          72   32  sources: SHA-256 of the state of the files that it was made of (profile-file.h); 0 if not
- *               recorded
- *         104   32  content: SHA-256 of the profile's text
- *         136   32  digest: MD5 of the whole file with these bytes 0, then 0
- *         168    n  absolute path of the profile, filled up with 0 to a multiple of 8
- *              the filter: struct sock_filter[]
- *
  * The name of a file is its key in hexadecimal digits and ".bpf". The key is the SHA-256 of what the
  * reader knows without opening anything: format, keyturn's and libseccomp's versions, architecture,
  * bounding set, and which profile was asked for ("default" or a path). Whether that profile is still the
@@ -53,15 +33,28 @@ typedef struct SeccompCacheKey {
 
 void seccomp_cache_key_init(SeccompCacheKey *key, const char *profile, const SeccompTarget *target);
 
+/* How a file begins. Then comes the absolute path of the profile, filled up with 0 to a multiple of 8, and the
+ * filter: struct sock_filter[]. All numbers are in the order of bytes of the machine, which `arch` belongs to;
+ * nothing in it is padding. */
+typedef struct SeccompCacheHeader {
+        char magic[8];                   /* "KTSECCMP" */
+        guint32 format;                  /* SECCOMP_CACHE_FORMAT */
+        guint32 arch;                    /* libseccomp's token of the architecture */
+        guint64 bounding_caps;           /* bit n is capability number n */
+        guint32 kernel;                  /* major << 16 | minor if the profile has a minKernel, else 0: any */
+        guint32 path_length;             /* bytes of the path, without padding */
+        guint32 filter_length;           /* bytes of the filter, a multiple of 8, at most 4096 * 8 (BPF_MAXINSNS) */
+        guint32 zero;                    /* 0 */
+        guint8 key[SECCOMP_DIGEST_SIZE]; /* SHA-256, see above */
+        guint8 sources[SECCOMP_DIGEST_SIZE]; /* SHA-256 of the state of its files (obtain.c); 0 if not recorded */
+        guint8 content[SECCOMP_DIGEST_SIZE]; /* SHA-256 of the profile's text */
+        guint8 digest[SECCOMP_DIGEST_SIZE];  /* MD5 of the whole file with these bytes 0, then 0 */
+} SeccompCacheHeader;
+
 typedef struct SeccompCacheEntry {
-        guint32 arch;
-        guint64 bounding_caps;
-        guint32 kernel; /* 0: the filter is the same on every kernel */
-        guint8 key[SECCOMP_DIGEST_SIZE];
-        guint8 sources[SECCOMP_DIGEST_SIZE];
-        guint8 content[SECCOMP_DIGEST_SIZE];
-        char *path;     /* of the profile, inside root */
-        GBytes *filter; /* struct sock_filter[] */
+        SeccompCacheHeader header; /* of which seccomp_cache_encode() makes magic, format, lengths and digest */
+        char *path;                /* of the profile, inside root */
+        GBytes *filter;            /* struct sock_filter[] */
 } SeccompCacheEntry;
 
 void seccomp_cache_entry_free(SeccompCacheEntry *entry);

@@ -114,7 +114,7 @@ static bool add_rules(scmp_filter_ctx context, const SeccompProfile *profile, co
         for (guint i = 0; i < profile->rules->len; i++) {
                 const SeccompRule *rule = profile->rules->pdata[i];
 
-                if (!seccomp_rule_applies(rule, target, NULL))
+                if (seccomp_rule_obstacle(rule, target))
                         continue;
                 if (!add_rule(context, rule, profile->default_action, error)) {
                         g_prefix_error(error, "syscalls[%zu]: ", rule->position);
@@ -218,7 +218,7 @@ bool seccomp_filter_check(const SeccompProfile *profile, GError **error) {
         for (guint i = 0; i < profile->rules->len; i++) {
                 const SeccompRule *rule = profile->rules->pdata[i];
                 bool always = rule->includes.caps == 0 && rule->excludes.caps == 0 &&
-                              seccomp_rule_applies(rule, &target, NULL);
+                              !seccomp_rule_obstacle(rule, &target);
 
                 if (always && !refuse_notify(rule->action, error)) {
                         g_prefix_error(error, "syscalls[%zu]: ", rule->position);

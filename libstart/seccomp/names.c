@@ -22,13 +22,10 @@ static const struct {
         { "SCMP_ACT_TRAP", SECCOMP_RET_TRAP },
 };
 
-static const struct {
-        const char *name;
-        enum scmp_compare op;
-} operators[] = {
-        { "SCMP_CMP_EQ", SCMP_CMP_EQ }, { "SCMP_CMP_GE", SCMP_CMP_GE }, { "SCMP_CMP_GT", SCMP_CMP_GT },
-        { "SCMP_CMP_LE", SCMP_CMP_LE }, { "SCMP_CMP_LT", SCMP_CMP_LT }, { "SCMP_CMP_MASKED_EQ", SCMP_CMP_MASKED_EQ },
-        { "SCMP_CMP_NE", SCMP_CMP_NE },
+static const char *const operators[] = {
+        [SCMP_CMP_EQ] = "SCMP_CMP_EQ", [SCMP_CMP_GE] = "SCMP_CMP_GE", [SCMP_CMP_GT] = "SCMP_CMP_GT",
+        [SCMP_CMP_LE] = "SCMP_CMP_LE", [SCMP_CMP_LT] = "SCMP_CMP_LT", [SCMP_CMP_MASKED_EQ] = "SCMP_CMP_MASKED_EQ",
+        [SCMP_CMP_NE] = "SCMP_CMP_NE",
 };
 
 /* Podman compares "arches" with the names of its libseccomp binding, and looks for sub-architectures on
@@ -94,8 +91,8 @@ char *seccomp_action_describe(guint32 action) {
 
 bool seccomp_operator_parse(const char *name, int *ret_op, GError **error) {
         for (size_t i = 0; i < G_N_ELEMENTS(operators); i++)
-                if (g_str_equal(operators[i].name, name)) {
-                        *ret_op = (int) operators[i].op;
+                if (g_strcmp0(operators[i], name) == 0) {
+                        *ret_op = (int) i;
                         return true;
                 }
         return error_set(error, KT_ERROR_FAILED,
@@ -103,10 +100,7 @@ bool seccomp_operator_parse(const char *name, int *ret_op, GError **error) {
 }
 
 const char *seccomp_operator_name(int op) {
-        for (size_t i = 0; i < G_N_ELEMENTS(operators); i++)
-                if ((int) operators[i].op == op)
-                        return operators[i].name;
-        return NULL;
+        return operators[op];
 }
 
 /* Two names may have one number; libc knows the other name. */

@@ -21,7 +21,7 @@ char *seccomp_action_describe(guint32 action);
 /* SCMP_CMP_… -> enum scmp_compare. */
 bool seccomp_operator_parse(const char *name, int *ret_op, GError **error);
 
-/* enum scmp_compare -> SCMP_CMP_…; NULL for none that there is. */
+/* The other way. */
 const char *seccomp_operator_name(int op);
 
 /* "EPERM", or a decimal number. */

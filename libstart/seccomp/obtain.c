@@ -79,7 +79,7 @@ SeccompCacheEntry *seccomp_find(const char *root, const SeccompCacheKey *key, GE
                 g_prefix_error(error, "'%s/%s': ", PATH_SECCOMP, key->name);
                 return NULL;
         }
-        if (memcmp(now.digest, entry->sources, sizeof now.digest) != 0) {
+        if (memcmp(now.digest, entry->header.sources, sizeof now.digest) != 0) {
                 error_set(error, KT_ERROR_FAILED, "'%s' or a file that could name another profile has changed since",
                           entry->path);
                 return NULL;
@@ -107,7 +107,7 @@ static SeccompCacheEntry *find_in_image(const char *root, const SeccompCacheKey 
                 log_debug("No filter from the image: %s", error->message);
                 return NULL;
         }
-        if (memcmp(entry->content, content, SECCOMP_DIGEST_SIZE) != 0) {
+        if (memcmp(entry->header.content, content, SECCOMP_DIGEST_SIZE) != 0) {
                 log_debug("The image's filter is of another text than '%s'", path);
                 return NULL;
         }
@@ -127,11 +127,11 @@ static SeccompCacheEntry *compile(const SeccompCacheKey *key, const char *path, 
                 g_prefix_error(error, "seccomp profile '%s': ", path);
                 return NULL;
         }
-        entry->arch = key->target.arch;
-        entry->bounding_caps = key->target.bounding_caps;
-        entry->kernel = profile->asks_kernel ? key->target.kernel : 0;
+        entry->header.arch = key->target.arch;
+        entry->header.bounding_caps = key->target.bounding_caps;
+        entry->header.kernel = profile->asks_kernel ? key->target.kernel : 0;
         entry->path = g_strdup(path);
-        memcpy(entry->key, key->digest, sizeof entry->key);
+        memcpy(entry->header.key, key->digest, sizeof entry->header.key);
         return g_steal_pointer(&entry);
 }
 
@@ -157,11 +157,11 @@ bool seccomp_build(const char *root, const SeccompCacheKey *key, SeccompBuild *r
         known = known && find_sources(root, key->profile, path, &after, NULL) &&
                 memcmp(before.digest, after.digest, sizeof before.digest) == 0;
         build.keepable = known && before.settled;
-        memcpy(build.entry->content, content, sizeof content);
+        memcpy(build.entry->header.content, content, sizeof content);
         if (build.keepable)
-                memcpy(build.entry->sources, before.digest, sizeof before.digest);
+                memcpy(build.entry->header.sources, before.digest, sizeof before.digest);
         else
-                memset(build.entry->sources, 0, sizeof build.entry->sources);
+                memset(build.entry->header.sources, 0, sizeof build.entry->header.sources);
         *ret = build;
         return true;
 }

@@ -13,7 +13,7 @@ SeccompCacheEntry *seccomp_find(const char *root, const SeccompCacheKey *key, GE
 typedef struct SeccompBuild {
         SeccompCacheEntry *entry;
         bool from_image; /* taken from PATH_SECCOMP_LIB, for a profile with the same text */
-        bool keepable;   /* the profile has not changed just now, so entry->sources will tell if it does */
+        bool keepable;   /* the profile has not changed just now, so entry->header.sources will tell if it does */
 } SeccompBuild;
 
 void seccomp_build_clear(SeccompBuild *build);

@@ -6,6 +6,7 @@
 #include "libstart/base/directory.h"
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
+#include "libstart/base/string-order.h"
 #include "libstart/config/small-file.h"
 #include "libstart/config/toml.h"
 #include "libstart/seccomp/profile-file.h"
@@ -42,33 +43,22 @@ static bool read_conf(const char *root, const char *name, char **profile, GError
         return true;
 }
 
-static int compare_names(gconstpointer a, gconstpointer b) {
-        return g_strcmp0(*(const char *const *) a, *(const char *const *) b);
-}
-
-/* Names of the drop-ins, in the order in which they count. */
-static bool list_dropins(const char *root, GPtrArray *names, GError **error) {
+/* Every containers.conf, in the order in which they count: vendor's, administrator's, drop-ins by name. */
+static GPtrArray *list_confs(const char *root, GError **error) {
         g_autofree char *path = g_strconcat(root, CONF_DROPINS, NULL);
         g_auto(GStrv) entries = directory_list(path, error);
+        GPtrArray *names;
 
-        for (char **entry = entries; entry && *entry; entry++)
+        if (!entries)
+                return NULL;
+        names = g_ptr_array_new_with_free_func(g_free);
+        for (char **entry = entries; *entry; entry++)
                 if (g_str_has_suffix(*entry, ".conf"))
                         g_ptr_array_add(names, g_strconcat(CONF_DROPINS "/", *entry, NULL));
-        g_ptr_array_sort(names, compare_names);
-        return entries;
-}
-
-/* Every containers.conf, in the order in which they count. */
-static GPtrArray *list_confs(const char *root, GError **error) {
-        g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
-        g_autoptr(GPtrArray) dropins = g_ptr_array_new_with_free_func(g_free);
-
-        g_ptr_array_add(names, g_strdup(CONF_VENDOR));
-        g_ptr_array_add(names, g_strdup(CONF_ADMIN));
-        if (!list_dropins(root, dropins, error))
-                return NULL;
-        g_ptr_array_extend_and_steal(names, g_steal_pointer(&dropins));
-        return g_steal_pointer(&names);
+        g_ptr_array_sort(names, string_order);
+        g_ptr_array_insert(names, 0, g_strdup(CONF_VENDOR));
+        g_ptr_array_insert(names, 1, g_strdup(CONF_ADMIN));
+        return names;
 }
 
 /* What containers.conf sets, "" or NULL for nothing. */

@@ -284,24 +284,25 @@ static bool add_rules(yajl_val value, void *profile, GError **error) {
 
 /* Flags say how a filter is loaded. libstart loads with SPEC_ALLOW, and TSYNC means nothing to a process of one
  * thread: these two are accepted. */
-static bool check_flag(yajl_val value, void *unused, GError **error) {
+static bool check_flag(yajl_val value, void *has_spec_allow, GError **error) {
         const char *flag;
 
         if (!json_get_string(value, &flag, error))
                 return false;
-        if (g_str_equal(flag, "SECCOMP_FILTER_FLAG_SPEC_ALLOW") || g_str_equal(flag, "SECCOMP_FILTER_FLAG_TSYNC"))
-                return true;
-        return error_set(error, KT_ERROR_UNSUPPORTED, "keyturn cannot load a filter with '%s': remove it", flag);
+        if (g_str_equal(flag, "SECCOMP_FILTER_FLAG_SPEC_ALLOW"))
+                *(bool *) has_spec_allow = true;
+        else if (!g_str_equal(flag, "SECCOMP_FILTER_FLAG_TSYNC"))
+                return error_set(error, KT_ERROR_UNSUPPORTED, "keyturn cannot load a filter with '%s': remove it",
+                                 flag);
+        return true;
 }
 
 static bool check_flags(yajl_val value, void *unused, GError **error) {
-        if (!json_walk_array(value, check_flag, NULL, error))
+        bool has_spec_allow = false;
+
+        if (!json_walk_array(value, check_flag, &has_spec_allow, error))
                 return false;
-        for (size_t i = 0; i < value->u.array.len; i++)
-                /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): check_flag() lets only strings pass */
-                if (g_str_equal(YAJL_GET_STRING(value->u.array.values[i]), "SECCOMP_FILTER_FLAG_SPEC_ALLOW"))
-                        return true;
-        return value->u.array.len == 0 ||
+        return has_spec_allow || value->u.array.len == 0 ||
                error_set(error, KT_ERROR_UNSUPPORTED,
                          "keyturn loads filters with SECCOMP_FILTER_FLAG_SPEC_ALLOW, which is not "
                          "listed: add it, "
@@ -363,13 +364,12 @@ SeccompProfile *seccomp_profile_parse(const char *text, gsize length, GError **e
                 error_set(error, KT_ERROR_FAILED, "larger than %d bytes", SECCOMP_PROFILE_MAX_BYTES);
                 return NULL;
         }
-        yajl_val tree = json_parse(text, length, MAX_DEPTH, error);
+        g_auto(yajl_val) tree = json_parse(text, length, MAX_DEPTH, error);
         if (!tree)
                 return NULL;
         state = (ProfileText) { .profile = *profile, .action.errno_number = NO_ERRNO };
         bool ok = read_profile(tree, &state, error); /* nothing of the tree outlives it */
         *profile = state.profile;
-        yajl_tree_free(tree);
         if (!ok)
                 strip_leading_dot(error);
         return ok ? g_steal_pointer(&profile) : NULL;

@@ -70,7 +70,7 @@ Resolved *seccomp_profile_resolve(const SeccompProfile *profile, const SeccompTa
         for (guint i = 0; i < profile->rules->len; i++) {
                 const SeccompRule *rule = profile->rules->pdata[i];
 
-                if (rule->action != profile->default_action && seccomp_rule_applies(rule, target, NULL))
+                if (rule->action != profile->default_action && !seccomp_rule_obstacle(rule, target))
                         resolved->syscalls[resolved->syscalls_len++] = make_call(rule);
         }
         return g_steal_pointer(&resolved);

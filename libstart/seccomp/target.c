@@ -22,7 +22,7 @@ static bool names_arch(const SeccompCondition *condition, guint32 arch) {
         return name && g_ptr_array_find_with_equal_func(condition->arches, name, g_str_equal, NULL);
 }
 
-static const char *find_reason(const SeccompRule *rule, const SeccompTarget *target) {
+const char *seccomp_rule_obstacle(const SeccompRule *rule, const SeccompTarget *target) {
         const SeccompCondition *in = &rule->includes, *ex = &rule->excludes;
 
         if (names_arch(ex, target->arch))
@@ -40,29 +40,16 @@ static const char *find_reason(const SeccompRule *rule, const SeccompTarget *tar
         return NULL;
 }
 
-bool seccomp_rule_applies(const SeccompRule *rule, const SeccompTarget *target, char **ret_why) {
-        const char *reason = find_reason(rule, target);
-
-        if (reason && ret_why)
-                *ret_why = g_strdup(reason);
-        return !reason;
-}
-
-static void add_all(GPtrArray *names, const GPtrArray *more) {
-        for (guint i = 0; i < more->len; i++)
-                g_ptr_array_add(names, more->pdata[i]);
-}
-
 GPtrArray *seccomp_profile_architectures(const SeccompProfile *profile, const SeccompTarget *target) {
         GPtrArray *names = g_ptr_array_new();
         const char *native = seccomp_arch_map_name(target->arch);
 
-        add_all(names, profile->architectures);
+        g_ptr_array_extend(names, profile->architectures, NULL, NULL);
         for (guint i = 0; native && i < profile->arch_map->len; i++) {
                 const SeccompArchMap *map = profile->arch_map->pdata[i];
 
                 if (g_str_equal(map->architecture, native)) {
-                        add_all(names, map->sub_architectures);
+                        g_ptr_array_extend(names, map->sub_architectures, NULL, NULL);
                         break; /* the first one counts */
                 }
         }

@@ -14,9 +14,8 @@ typedef struct SeccompTarget {
 /* This machine. Cannot fail: a kernel that does not tell its version is 0.0, older than every minKernel. */
 SeccompTarget seccomp_target_here(guint64 bounding_caps);
 
-/* Everything in "includes" must hold and nothing in "excludes" may. If not, *ret_why (unless NULL) says
- * so. */
-bool seccomp_rule_applies(const SeccompRule *rule, const SeccompTarget *target, char **ret_why);
+/* Everything in "includes" must hold and nothing in "excludes" may: NULL. If not, what is against it. */
+const char *seccomp_rule_obstacle(const SeccompRule *rule, const SeccompTarget *target);
 
 /* SCMP_ARCH_… names to add to the native one. Borrowed strings; transfer container. */
 GPtrArray *seccomp_profile_architectures(const SeccompProfile *profile, const SeccompTarget *target);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "libstart/ctl/analyze/boot-plot.h"
-#include "libstart/ctl/analyze/phases.h"
 
 enum { LEFT = 10, WIDTH = 900, RIGHT = 320, TOP = 34, ROW = 26, BAR = 18 };
 
@@ -44,7 +43,7 @@ static void append_axis(GString *svg, const Axis *axis, guint64 finish, guint bo
         }
 }
 
-static void append_row(GString *svg, const Axis *axis, const BootPlotRow *row, guint y) {
+static void append_row(GString *svg, const Axis *axis, const PlotRow *row, guint y) {
         g_autofree char *title = g_markup_escape_text(row->title, -1);
         double x = place(axis, row->begin), width = MAX(place(axis, row->end) - x, 1);
         double msec = (double) (row->end - row->begin) / 1000;
@@ -62,7 +61,7 @@ static void append_row(GString *svg, const Axis *axis, const BootPlotRow *row, g
                                title, msec);
 }
 
-char *boot_plot_format(const BootPlotRow *rows, guint n, guint64 origin, guint64 finish) {
+char *boot_plot_format(const PlotRow *rows, guint n, guint64 origin, guint64 finish) {
         GString *svg = g_string_new(NULL);
         Axis axis = { .origin = origin, .length = 1000 };
         guint bottom = TOP + n * ROW;

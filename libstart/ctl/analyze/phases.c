@@ -81,27 +81,25 @@ void phases_append_svg(GString *svg, const GArray *phases, double x, double scal
         }
 }
 
-static void append_svg_row(GString *svg, const char *title, const GArray *phases, guint64 longest, guint row) {
-        g_autofree char *escaped = g_markup_escape_text(title, -1);
-        guint y = 10 + row * SVG_ROW;
+static void append_svg_row(GString *svg, const PlotRow *row, guint64 longest, guint y) {
+        g_autofree char *escaped = g_markup_escape_text(row->title, -1);
 
         g_string_append_printf(svg, "<text x=\"4\" y=\"%u\">%s</text>\n", y + 16, escaped);
-        phases_append_svg(svg, phases, SVG_LEFT, (double) SVG_WIDTH / (double) longest, y, 22);
+        phases_append_svg(svg, row->phases, SVG_LEFT, (double) SVG_WIDTH / (double) longest, y, 22);
 }
 
-char *phases_format_svg(const char *const *titles, GArray *const *phases) {
-        guint n = g_strv_length((char **) titles);
+char *phases_format_svg(const PlotRow *rows, guint n) {
         GString *svg = g_string_new(NULL);
         guint64 longest = 1;
 
         for (guint i = 0; i < n; i++)
-                longest = MAX(longest, phases_sum(phases[i]));
+                longest = MAX(longest, phases_sum(rows[i].phases));
         g_string_append_printf(svg,
                                "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%u\" "
                                "font-family=\"sans-serif\" font-size=\"12\" fill=\"#777\">\n",
                                SVG_LEFT + SVG_WIDTH + 10, n * SVG_ROW + 40);
         for (guint i = 0; i < n; i++)
-                append_svg_row(svg, titles[i], phases[i], longest, i);
+                append_svg_row(svg, &rows[i], longest, 10 + i * SVG_ROW);
         g_string_append_printf(svg,
                                "<text x=\"%d\" y=\"%u\">0</text><text x=\"%d\" y=\"%u\" text-anchor=\"end\">"
                                "%" G_GUINT64_FORMAT " us</text>\n</svg>\n",

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <glib.h>
-#include <stdbool.h>
 
 /* Where the time of a start went, as libstart left it: "NAME MICROSECONDS" lines (libstart/runtime/timing.h). Pure.
  */
@@ -17,11 +16,19 @@ GArray *phases_parse(const char *text);
 
 guint64 phases_sum(const GArray *phases);
 
+/* A start in a picture. Times are microseconds since the kernel's start. */
+typedef struct PlotRow {
+        const char *title;
+        GArray *phases;     /* NULL: not known */
+        guint64 begin, end; /* systemd's start of the service */
+        guint64 told;       /* when libstart had told systemd, at the end of the phases; 0: not known */
+} PlotRow;
+
 /* A bar for each phase, `width` characters for all together. Transfer full. */
 char *phases_format(const char *title, const GArray *phases, guint width);
 
 /* A row of bars: from x on, `scale` for each microsecond. */
 void phases_append_svg(GString *svg, const GArray *phases, double x, double scale, guint y, guint height);
 
-/* One row of a picture for each: titles NULL-terminated, phases[i] of titles[i]. Transfer full. */
-char *phases_format_svg(const char *const *titles, GArray *const *phases);
+/* A row of bars for each; the phases of all are known, and their times do not count. Transfer full. */
+char *phases_format_svg(const PlotRow *rows, guint n);

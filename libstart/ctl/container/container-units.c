@@ -72,18 +72,18 @@ static char *describe_required(sd_bus *bus, const char *path) {
         return NULL;
 }
 
-/* Takes ownership of why. */
-static void add_reason(ContainerUnit *container, char *why) {
-        g_autofree char *reason = why, *state = container->state;
+/* more: NULL for nothing. */
+static void add_to_state(ContainerUnit *container, const char *separator, const char *more) {
+        g_autofree char *state = container->state;
 
-        container->state = reason ? g_strdup_printf("%s: %s", state, reason) : g_steal_pointer(&state);
+        container->state = g_strconcat(state, more ? separator : NULL, more, NULL);
 }
 
 /* The words of the first ExecStart=, with variables that systemd expands only when it executes them; none where there
  * is none. */
 static char **get_words(sd_bus *bus, const char *path, GError **error) {
-        sd_bus_error bus_error = SD_BUS_ERROR_NULL;
-        sd_bus_message *reply = NULL;
+        g_auto(sd_bus_error) bus_error = SD_BUS_ERROR_NULL;
+        g_autoptr(sd_bus_message) reply = NULL;
         char **words = NULL;
         int r = sd_bus_get_property(bus, BUS_SYSTEMD, path, BUS_SERVICE, "ExecStart", &bus_error, &reply,
                                     "a(sasbttttuii)");
@@ -100,8 +100,6 @@ static char **get_words(sd_bus *bus, const char *path, GError **error) {
                 words = g_new0(char *, 1);
         if (r < 0)
                 bus_fail(r, &bus_error, "read a unit's ExecStart=", error);
-        sd_bus_message_unref(reply);
-        sd_bus_error_free(&bus_error);
         return words;
 }
 
@@ -123,6 +121,7 @@ static bool is_stopped(const ContainerUnit *container) {
 /* Leaves container->args NULL where the unit is no container. */
 static bool read_unit(sd_bus *bus, const char *path, ContainerUnit *container, GError **error) {
         g_auto(GStrv) words = get_words(bus, path, error);
+        g_autofree char *image = NULL, *required = NULL;
         char **arguments;
         guint64 pid;
 
@@ -144,24 +143,19 @@ static bool read_unit(sd_bus *bus, const char *path, ContainerUnit *container, G
         }
         container->state = service_state_describe(bus, path, container->active);
         if (container->args->image_unit && !g_str_equal(container->active, "active"))
-                add_reason(container, describe_image(bus, container->args->image_unit));
+                image = describe_image(bus, container->args->image_unit);
         if (is_stopped(container))
-                add_reason(container, describe_required(bus, path));
-        if (container->is_refused) {
-                g_autofree char *state = container->state;
-
-                container->state = g_strconcat(state, container->source[0] ? ", file refused" : ", file deleted",
-                                               NULL);
-        }
+                required = describe_required(bus, path);
+        add_to_state(container, ": ", image);
+        add_to_state(container, ": ", required);
+        if (container->is_refused)
+                add_to_state(container, ", ", container->source[0] ? "file refused" : "file deleted");
         container->cgroup = unit_string(bus, path, BUS_SERVICE, "ControlGroup");
         if (!unit_number_read(bus, path, BUS_SERVICE, "MainPID", 'u', &pid, error))
                 return false;
         container->pid = (guint32) pid;
-        if (g_str_equal(container->active, "active") && container->pid > 0 && !container_unit_is_started(container)) {
-                g_autofree char *state = container->state;
-
-                container->state = g_strconcat(state, ", started by Podman", NULL);
-        }
+        if (g_str_equal(container->active, "active") && container->pid > 0 && !container_unit_is_started(container))
+                add_to_state(container, ", ", "started by Podman");
         container->kill_signal = (int) unit_number(bus, path, BUS_SERVICE, "KillSignal", 'i');
         container->stop_timeout = unit_number(bus, path, BUS_SERVICE, "TimeoutStopUSec", 't');
         container->since = unit_number(bus, path, BUS_UNIT, "StateChangeTimestamp", 't');
@@ -171,17 +165,6 @@ static bool read_unit(sd_bus *bus, const char *path, ContainerUnit *container, G
         container->main_start = unit_number(bus, path, BUS_SERVICE, "ExecMainStartTimestampMonotonic", 't');
         container->restarts = (guint32) unit_number(bus, path, BUS_SERVICE, "NRestarts", 'u');
         return true;
-}
-
-static ContainerUnit *load(sd_bus *bus, const char *unit, GError **error) {
-        g_autoptr(ContainerUnit) container = g_new0(ContainerUnit, 1);
-        g_autofree char *path = unit_load(bus, unit, error);
-
-        container->unit = g_strdup(unit);
-        if (path && read_unit(bus, path, container, error))
-                return g_steal_pointer(&container);
-        g_prefix_error(error, "%s: ", unit);
-        return NULL;
 }
 
 static bool is_unit(const char *unit, const char *name) {
@@ -198,21 +181,24 @@ static const char *find_unit(const GPtrArray *units, const char *name) {
 }
 
 static bool add(sd_bus *bus, const char *unit, GPtrArray *all, GError **error) {
-        ContainerUnit *container = load(bus, unit, error);
+        g_autoptr(ContainerUnit) container = g_new0(ContainerUnit, 1);
+        g_autofree char *path = unit_load(bus, unit, error);
 
-        if (!container)
+        container->unit = g_strdup(unit);
+        if (!path || !read_unit(bus, path, container, error)) {
+                g_prefix_error(error, "%s: ", unit);
                 return false;
+        }
         if (container->args)
-                g_ptr_array_add(all, container);
-        else
-                container_unit_free(container);
+                g_ptr_array_add(all, g_steal_pointer(&container));
         return true;
 }
 
-GPtrArray *container_units_find(sd_bus *bus, const char *name, GError **error) {
+GPtrArray *container_units_find(const char *name, GError **error) {
         static const char *const commands[] = { "/libstart run ", "/libstart refuse ", NULL };
         g_autoptr(GPtrArray) all = g_ptr_array_new_with_free_func((GDestroyNotify) container_unit_free);
-        g_autoptr(GPtrArray) units = generated_units_list(bus, commands, error);
+        g_autoptr(sd_bus) bus = bus_open(error);
+        g_autoptr(GPtrArray) units = bus ? generated_units_list(bus, commands, error) : NULL;
         const char *only = units ? find_unit(units, name) : NULL;
 
         if (!units || (only && !add(bus, only, all, error)))
@@ -278,9 +264,14 @@ const ContainerUnit *container_units_get(const GPtrArray *all, const char *name,
         return NULL;
 }
 
-void boot_times_read(sd_bus *bus, BootTimes *ret) {
+bool boot_times_read(BootTimes *ret, GError **error) {
+        g_autoptr(sd_bus) bus = bus_open(error);
+
+        if (!bus)
+                return false;
         *ret = (BootTimes) {
                 .userspace = unit_number(bus, BUS_OBJECT, BUS_MANAGER, "UserspaceTimestampMonotonic", 't'),
                 .finish = unit_number(bus, BUS_OBJECT, BUS_MANAGER, "FinishTimestampMonotonic", 't'),
         };
+        return true;
 }

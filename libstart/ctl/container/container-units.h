@@ -3,7 +3,6 @@
 
 #include <glib.h>
 #include <stdbool.h>
-#include <systemd/sd-bus.h>
 
 #include "libstart/request/launch-args.h"
 
@@ -33,7 +32,7 @@ typedef struct BootTimes {
         guint64 finish; /* 0: not yet */
 } BootTimes;
 
-void boot_times_read(sd_bus *bus, BootTimes *ret);
+bool boot_times_read(BootTimes *ret, GError **error);
 
 void container_unit_free(ContainerUnit *container);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(ContainerUnit, container_unit_free)
@@ -45,7 +44,7 @@ bool container_unit_is_started(const ContainerUnit *container);
  * one that cannot be understood a warning is logged. Array of ContainerUnit.
  *
  * name: only that of the unit NAME or NAME.service, if there is one, and then it must be understood; or NULL. */
-GPtrArray *container_units_find(sd_bus *bus, const char *name, GError **error);
+GPtrArray *container_units_find(const char *name, GError **error);
 
 /* That one: by its unit, with or without ".service", its own name, or its file's, "web.container". Borrowed from
  * `all`, what container_units_find() has found for the same name. */

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "keyturn-config.h"
+#include "libstart/base/string-order.h"
 #include "libstart/ctl/container/generated-units.h"
 #include "libstart/ctl/container/unit-properties.h"
 
@@ -39,8 +40,8 @@ static void add_directory(const char *path, const char *const *commands, GPtrArr
 static bool add_instances(sd_bus *bus, const char *template, GPtrArray *names, GError **error) {
         g_autofree char *stem = g_strndup(template, strlen(template) - strlen(".service"));
         g_autofree char *pattern = g_strconcat(stem, "*.service", NULL);
-        sd_bus_error bus_error = SD_BUS_ERROR_NULL;
-        sd_bus_message *reply = NULL;
+        g_auto(sd_bus_error) bus_error = SD_BUS_ERROR_NULL;
+        g_autoptr(sd_bus_message) reply = NULL;
         const char *name;
         int r = sd_bus_call_method(bus, BUS_SYSTEMD, BUS_OBJECT, BUS_MANAGER, "ListUnitsByPatterns", &bus_error,
                                    &reply, "asas", 0, 1, pattern);
@@ -50,14 +51,10 @@ static bool add_instances(sd_bus *bus, const char *template, GPtrArray *names, G
         while (r >= 0 && (r = sd_bus_message_read(reply, "(ssssssouso)", &name, NULL, NULL, NULL, NULL, NULL, NULL,
                                                   NULL, NULL, NULL)) > 0)
                 g_ptr_array_add(names, g_strdup(name));
-        if (r < 0)
-                bus_fail(r, &bus_error, "ask systemd for its units", error);
-        sd_bus_message_unref(reply);
-        sd_bus_error_free(&bus_error);
-        return r >= 0;
+        return r >= 0 || bus_fail(r, &bus_error, "ask systemd for its units", error);
 }
 
-/* Those that were made when the system image was built (generator/image-units.h). One that the generator has made
+/* Those that were made when the system image was built (generator/system-image.h). One that the generator has made
  * anew is there already. */
 static void add_image_units(const char *const *commands, GPtrArray *names) {
         g_autofree char *text = NULL;
@@ -72,10 +69,6 @@ static void add_image_units(const char *const *commands, GPtrArray *names) {
                     !g_ptr_array_find_with_equal_func(names, *line, g_str_equal, NULL))
                         g_ptr_array_add(names, g_strdup(*line));
         }
-}
-
-static int compare_strings(const void *a, const void *b) {
-        return strcmp(*(const char *const *) a, *(const char *const *) b);
 }
 
 GPtrArray *generated_units_list(sd_bus *bus, const char *const *commands, GError **error) {
@@ -93,6 +86,6 @@ GPtrArray *generated_units_list(sd_bus *bus, const char *const *commands, GError
                 else if (!add_instances(bus, name, units, error))
                         return NULL;
         }
-        g_ptr_array_sort(units, compare_strings);
+        g_ptr_array_sort(units, string_order);
         return g_steal_pointer(&units);
 }

@@ -9,15 +9,10 @@
 #include "libstart/health/health-record.h"
 #include "libstart/table/table.h"
 
-static char *record_path(const ContainerUnit *container) {
-        g_autofree char *root = container_unit_state_dir(container);
-
-        return g_build_filename(root, HEALTH_RECORD_FILE, NULL);
-}
-
 /* Of a container that runs; NULL without an error where it has no health checks. Transfer full. */
 static HealthRecord *read_record(const ContainerUnit *container, GError **error) {
-        g_autofree char *path = record_path(container), *text = NULL;
+        g_autofree char *root = container_unit_state_dir(container);
+        g_autofree char *path = g_build_filename(root, HEALTH_RECORD_FILE, NULL), *text = NULL;
         g_autoptr(GError) problem = NULL;
         HealthRecord *record;
 
@@ -25,6 +20,8 @@ static HealthRecord *read_record(const ContainerUnit *container, GError **error)
                 if (g_error_matches(problem, G_FILE_ERROR, G_FILE_ERROR_ACCES))
                         error_set(error, KT_ERROR_FAILED, "Only root may read '%s', as checks can print secrets",
                                   path);
+                else if (!g_error_matches(problem, G_FILE_ERROR, G_FILE_ERROR_NOENT))
+                        error_set(error, KT_ERROR_FAILED, "%s", problem->message);
                 return NULL;
         }
         record = health_record_parse(text, error);
@@ -33,8 +30,8 @@ static HealthRecord *read_record(const ContainerUnit *container, GError **error)
         return record;
 }
 
-char *health_describe(const ContainerUnit *container) {
-        g_autoptr(HealthRecord) record = read_record(container, NULL);
+char *health_describe(const ContainerUnit *container, GError **error) {
+        g_autoptr(HealthRecord) record = read_record(container, error);
 
         return record ? g_strdup(health_status_print(record->state.status)) : NULL;
 }

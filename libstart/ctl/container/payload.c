@@ -37,16 +37,51 @@ bool payload_check_running(const ContainerUnit *container, GError **error) {
                          container->unit, container->unit);
 }
 
-/* One that has been reaped since systemd was asked is gone; its number may be another's. */
-int payload_open(const ContainerUnit *container, GError **error) {
-        _cleanup_close_ int fd = container->pid > 0 ? (int) syscall(SYS_pidfd_open, (pid_t) container->pid, 0) : -1;
-        g_autofree char *path = g_strdup_printf("/proc/%u/cgroup", container->pid);
-        g_autofree char *text = NULL, *expected = g_strdup_printf("0::%s", container->cgroup);
+static bool has_ended(const ContainerUnit *container, GError **error) {
+        return error_set(error, KT_ERROR_NOT_FOUND, "The payload of %s has ended", container->unit);
+}
 
-        if (fd >= 0 && g_file_get_contents(path, &text, NULL, NULL) && strstr(text, expected))
-                return fd_steal(&fd);
-        error_set(error, KT_ERROR_FAILED, "The payload of %s has ended", container->unit);
+bool payload_check_lives(const ContainerUnit *container, int payload, GError **error) {
+        struct pollfd ask = { .fd = payload, .events = POLLIN };
+        int n = poll(&ask, 1, 0);
+
+        if (n < 0)
+                return error_set_errno(error, errno, "Cannot tell whether the payload of %s runs", container->unit);
+        return n == 0 || has_ended(container, error);
+}
+
+/* One that has been reaped since systemd was asked is gone; its number may be another's. */
+static bool check_cgroup(const ContainerUnit *container, guint pid, int fd, GError **error) {
+        g_autofree char *path = g_strdup_printf("/proc/%u/cgroup", pid);
+        g_autofree char *text = NULL, *expected = g_strdup_printf("0::%s", container->cgroup);
+        g_autoptr(GError) problem = NULL;
+
+        if (!g_file_get_contents(path, &text, NULL, &problem))
+                return payload_check_lives(container, fd, error) &&
+                       error_set(error, KT_ERROR_FAILED, "%s", problem->message);
+        return strstr(text, expected) || has_ended(container, error);
+}
+
+static int open_process(const ContainerUnit *container, guint pid, GError **error) {
+        _cleanup_close_ int fd = pid > 0 ? (int) syscall(SYS_pidfd_open, (pid_t) pid, 0) : -1;
+
+        if (fd >= 0)
+                return check_cgroup(container, pid, fd, error) ? fd_steal(&fd) : -1;
+        if (pid == 0 || errno == ESRCH)
+                has_ended(container, error);
+        else
+                error_set_errno(error, errno, "Cannot find the payload of %s", container->unit);
         return -1;
+}
+
+int payload_open(const ContainerUnit *container, GError **error) {
+        return open_process(container, container->pid, error);
+}
+
+bool payload_has_process(const ContainerUnit *container, guint pid, GError **error) {
+        _cleanup_close_ int fd = open_process(container, pid, error);
+
+        return fd >= 0;
 }
 
 libcrun_container_t *payload_read_config(const ContainerUnit *container, GError **error) {
@@ -87,7 +122,7 @@ static guint64 mount_of_root(void) {
 
 /* Enter by the pidfd: also where the payload has moved its root, a process that enters the namespace is at its top.
  * In there, nothing is executed or loaded: this one call only. Never the host's, whoever the payload is. */
-static int open_root(guint64 own_root, bool clone) {
+static int open_other_root(guint64 own_root, bool clone) {
         if (mount_of_root() == own_root) {
                 errno = EXDEV;
                 return -1;
@@ -97,7 +132,7 @@ static int open_root(guint64 own_root, bool clone) {
                        open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-int payload_open_root(int payload, bool clone, GError **error) {
+static int open_root(int payload, bool clone, GError **error) {
         _cleanup_close_ int own = open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC);
         _cleanup_close_ int here = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
         guint64 own_root = mount_of_root();
@@ -107,7 +142,7 @@ int payload_open_root(int payload, bool clone, GError **error) {
                 error_set_errno(error, errno, "Cannot enter the container's mount namespace");
                 return -1;
         }
-        root = open_root(own_root, clone);
+        root = open_other_root(own_root, clone);
         errnum = errno;
         leave(own);
         if (here >= 0)
@@ -121,7 +156,7 @@ int payload_open_files(const ContainerUnit *container, int payload, bool clone, 
         const char *runtime = container->args->runtime;
 
         if (!runtime || runtime_kind_find(runtime) != RUNTIME_RUNSC)
-                return payload_open_root(payload, clone, error);
+                return open_root(payload, clone, error);
         error_set(
                 error, KT_ERROR_UNSUPPORTED,
                 "%s is in gVisor's sandbox, where nobody sees its files from outside: use keyturnctl exec (cat, tar, "

@@ -16,8 +16,14 @@
 /* That its service runs; a reload may be what asks (ReloadCmd=). */
 bool payload_check_running(const ContainerUnit *container, GError **error);
 
-/* A pidfd of it; -1: it does not run (any more). */
+/* A pidfd of it; -1 with an error, KT_ERROR_NOT_FOUND where it does not run (any more). */
 int payload_open(const ContainerUnit *container, GError **error);
+
+/* Is it one of its unit's? Errors as above. */
+bool payload_has_process(const ContainerUnit *container, guint pid, GError **error);
+
+/* Of what was found by its number: the number is its own still. Errors as above. */
+bool payload_check_lives(const ContainerUnit *container, int payload, GError **error);
 
 /* The OCI configuration that it was started with, as libstart left it. Free with libcrun_container_free(). */
 libcrun_container_t *payload_read_config(const ContainerUnit *container, GError **error);
@@ -26,11 +32,8 @@ libcrun_container_t *payload_read_config(const ContainerUnit *container, GError 
 const char *payload_find_annotation(const libcrun_container_t *config, const char *key);
 
 /* The root of its mount namespace (O_PATH), for openat2(2) with RESOLVE_IN_ROOT and RESOLVE_NO_MAGICLINKS. clone: a
- * copy of the whole tree of mounts, attached nowhere, in its place. */
-int payload_open_root(int payload, bool clone, GError **error);
-
-/* The same of a container whose files are wanted. Those of one in gVisor's sandbox are not there: what is there is
- * the sandbox's own root. */
+ * copy of the whole tree of mounts, attached nowhere, in its place. The files of one in gVisor's sandbox are not
+ * there: what is there is the sandbox's own root. */
 int payload_open_files(const ContainerUnit *container, int payload, bool clone, GError **error);
 
 /* A regular file in that root, as its payload sees it, links followed; NULL: there is none of at most 4 MiB. Nothing

@@ -1,9 +1,29 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "libstart/base/error.h"
 #include "libstart/ctl/container/unit-properties.h"
+
+/* systemd's own socket, for root: systemctl(1) talks to it, too. */
+static sd_bus *open_private(void) {
+        g_autoptr(sd_bus) bus = NULL;
+        bool done = sd_bus_new(&bus) >= 0 && sd_bus_set_address(bus, "unix:path=/run/systemd/private") >= 0 &&
+                    sd_bus_start(bus) >= 0;
+
+        return done ? g_steal_pointer(&bus) : NULL;
+}
+
+/* A machine may have no message bus, and a reload can be before it (ReloadCmd=). */
+sd_bus *bus_open(GError **error) {
+        sd_bus *bus = geteuid() == 0 ? open_private() : NULL;
+        int r = bus ? 0 : sd_bus_open_system(&bus);
+
+        if (r < 0)
+                error_set_errno(error, -r, "Cannot talk to systemd");
+        return bus;
+}
 
 bool bus_fail(int r, const sd_bus_error *bus_error, const char *what, GError **error) {
         if (sd_bus_error_is_set(bus_error))
@@ -59,20 +79,15 @@ char **unit_strings(sd_bus *bus, const char *path, const char *interface, const 
 }
 
 char *unit_load(sd_bus *bus, const char *unit, GError **error) {
-        sd_bus_error bus_error = SD_BUS_ERROR_NULL;
-        sd_bus_message *reply = NULL;
+        g_auto(sd_bus_error) bus_error = SD_BUS_ERROR_NULL;
+        g_autoptr(sd_bus_message) reply = NULL;
         const char *path = NULL;
-        char *found = NULL;
         int r = sd_bus_call_method(bus, BUS_SYSTEMD, BUS_OBJECT, BUS_MANAGER, "LoadUnit", &bus_error, &reply, "s",
                                    unit);
 
         if (r >= 0)
                 r = sd_bus_message_read(reply, "o", &path);
-        if (r >= 0)
-                found = g_strdup(path);
-        else
+        if (r < 0)
                 bus_fail(r, &bus_error, "load a unit", error);
-        sd_bus_message_unref(reply);
-        sd_bus_error_free(&bus_error);
-        return found;
+        return g_strdup(path);
 }

@@ -7,6 +7,13 @@
 
 /* What systemd says of a unit. `path`: the unit's object, from unit_load(). */
 
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(sd_bus, sd_bus_flush_close_unref)
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(sd_bus_message, sd_bus_message_unref)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(sd_bus_error, sd_bus_error_free)
+
+/* A connection to systemd, or NULL. */
+sd_bus *bus_open(GError **error);
+
 #define BUS_SYSTEMD "org.freedesktop.systemd1"
 #define BUS_OBJECT "/org/freedesktop/systemd1"
 #define BUS_MANAGER "org.freedesktop.systemd1.Manager"

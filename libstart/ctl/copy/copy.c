@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -40,39 +39,37 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Place, place_clear)
 
 #define PLACE_NULL { .root = -1, .userns = USER_NAMESPACE_NULL }
 
-/* NULL where every id is itself. */
-static GArray *read_map(const ContainerUnit *container, const char *name) {
+/* NULL where every id is itself, also under a kernel without user namespaces. */
+static bool read_map(const ContainerUnit *container, const char *name, GArray **ret, GError **error) {
         g_autofree char *path = g_strdup_printf("/proc/%u/%s", container->pid, name), *text = NULL;
         g_autoptr(GArray) map = id_map_new();
         unsigned inside, outside, count;
         int n;
 
-        if (!g_file_get_contents(path, &text, NULL, NULL))
-                return NULL;
+        if (access("/proc/self/uid_map", F_OK) < 0 && errno == ENOENT)
+                return true;
+        if (!g_file_get_contents(path, &text, NULL, error))
+                return false;
         for (const char *line = text; sscanf(line, "%u %u %u%n", &inside, &outside, &count, &n) == 3; line += n)
                 g_array_append_val(map, ((IdExtent) { inside, outside, count }));
-        return id_map_is_identity(map) ? NULL : g_steal_pointer(&map);
-}
-
-static bool has_ended(int payload) {
-        struct pollfd ask = { .fd = payload, .events = POLLIN };
-
-        return poll(&ask, 1, 0) != 0;
+        *ret = id_map_is_identity(map) ? NULL : g_steal_pointer(&map);
+        return true;
 }
 
 /* New files are the payload's, as with podman. */
 static bool read_owner(const ContainerUnit *container, int payload, Place *place, GError **error) {
         libcrun_container_t *config = payload_read_config(container, error);
+        g_autoptr(GError) problem = NULL;
 
         if (!config)
                 return false;
-        place->userns.uids = read_map(container, "uid_map");
-        place->userns.gids = read_map(container, "gid_map");
+        if (read_map(container, "uid_map", &place->userns.uids, &problem))
+                (void) read_map(container, "gid_map", &place->userns.gids, &problem);
         place->uid = user_namespace_uid(&place->userns, config->container_def->process->user->uid);
         place->gid = user_namespace_gid(&place->userns, config->container_def->process->user->gid);
         libcrun_container_free(config);
-        return (!place->userns.uids == !place->userns.gids && !has_ended(payload)) ||
-               error_set(error, KT_ERROR_FAILED, "The payload of %s has ended", container->unit);
+        return payload_check_lives(container, payload, error) &&
+               (!problem || error_set(error, KT_ERROR_FAILED, "%s", problem->message));
 }
 
 /* NAME:PATH, or a path of the host; one with a colon in its first name is written as ./A:B. */
@@ -113,8 +110,8 @@ static bool fail(const char *what, const Place *place, GError **error) {
  * not there yet. *ret_name: transfer full, NULL for the directory itself. */
 static int open_target(const Place *to, const Place *from, bool is_directory, char **ret_name, GError **error) {
         _cleanup_close_ int there = open_at(to, to->path, O_PATH | O_DIRECTORY);
-        g_autofree char *base = g_path_get_basename(from->path), *parent = NULL;
-        gsize length = strlen(to->path);
+        g_autofree char *base = g_path_get_basename(from->path), *plain = NULL, *parent = NULL;
+        bool ends_with_slash = g_str_has_suffix(to->path, "/");
 
         if (there >= 0) {
                 bool contents = is_directory &&
@@ -127,17 +124,13 @@ static int open_target(const Place *to, const Place *from, bool is_directory, ch
                 fail("Cannot open", to, error);
                 return -1;
         }
-        if (to->path[length - 1] == '/' && !is_directory) {
+        if (ends_with_slash && !is_directory) {
                 fail("There is no directory", to, error);
                 return -1;
         }
         *ret_name = g_path_get_basename(to->path);
-        if (to->path[length - 1] == '/') {
-                g_autofree char *plain = g_strndup(to->path, length - strlen("/"));
-
-                parent = g_path_get_dirname(plain);
-        } else
-                parent = g_path_get_dirname(to->path);
+        plain = g_strndup(to->path, strlen(to->path) - ends_with_slash);
+        parent = g_path_get_dirname(plain);
         there = open_at(to, parent, O_PATH | O_DIRECTORY);
         if (there < 0)
                 fail("There is no directory for", to, error);

@@ -6,11 +6,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "libstart/base/directory.h"
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/log.h"
 #include "libstart/base/path-value.h"
 #include "libstart/base/resolve.h"
+#include "libstart/base/string-order.h"
 #include "libstart/config/small-file.h"
 #include "libstart/ctl/container/running-facts.h"
 #include "libstart/ctl/copy/commands.h"
@@ -49,60 +51,39 @@ typedef struct Diff {
         Table *table;
 } Diff;
 
-/* One side of a comparison. */
-typedef struct Side {
-        int fd;           /* the directory; -1: it is not there */
-        GPtrArray *names; /* sorted */
-} Side;
-
-static void side_clear(Side *side) {
-        fd_closep(&side->fd);
-        if (side->names)
-                g_ptr_array_unref(side->names);
-}
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Side, side_clear)
-
-static int compare_names(const void *a, const void *b) {
-        return strcmp(*(const char *const *) a, *(const char *const *) b);
-}
-
-static void read_names(Diff *diff, Side *side) {
-        int fd = fcntl(side->fd, F_DUPFD_CLOEXEC, 3);
+static void read_names(Diff *diff, int directory, GPtrArray *names) {
+        int fd = fcntl(directory, F_DUPFD_CLOEXEC, 3);
         DIR *entries = fd >= 0 ? fdopendir(fd) : NULL;
-        const struct dirent *entry;
+        const char *name;
 
-        while (entries && diff->n < ENTRIES_MAX && (entry = readdir(entries)))
-                if (!g_str_equal(entry->d_name, ".") && !g_str_equal(entry->d_name, "..")) {
-                        g_ptr_array_add(side->names, g_strdup(entry->d_name));
-                        diff->n++;
-                }
+        while (entries && diff->n < ENTRIES_MAX && (name = directory_next(entries))) {
+                g_ptr_array_add(names, g_strdup(name));
+                diff->n++;
+        }
         if (entries)
                 closedir(entries);
         else
                 fd_closep(&fd);
-        g_ptr_array_sort(side->names, compare_names);
 }
 
-static Side open_side(Diff *diff, int top, const char *path) {
-        Side side = { .fd = -1, .names = g_ptr_array_new_with_free_func(g_free) };
+/* One side of a comparison, whose names are added; -1: it is not there. */
+static int open_side(Diff *diff, int top, const char *path, GPtrArray *names) {
+        int fd = resolve_open(top, path[1] ? path + 1 : ".", O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0,
+                              RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV);
 
-        if (top >= 0)
-                side.fd = resolve_open(top, path[1] ? path + 1 : ".", O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0,
-                                       RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV);
-        if (side.fd >= 0)
-                read_names(diff, &side);
-        else if (top >= 0 && errno != ENOENT && errno != ENOTDIR && errno != ELOOP && errno != EXDEV) {
+        if (fd >= 0)
+                read_names(diff, fd, names);
+        else if (errno != ENOENT && errno != ENOTDIR && errno != ELOOP && errno != EXDEV) {
                 log_warning("Not looked at: %s: '%s'", error_describe(errno), path);
                 diff->is_complete = false;
         }
-        return side;
+        return fd;
 }
 
 /* False: it is not there. A node of device 0:0 in a single layer hides what is below it. */
-static bool look(const Side *side, const char *name, struct statx *ret) {
-        bool there = name && side->fd >= 0 &&
-                     statx(side->fd, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, STATX_BASIC_STATS | STATX_MNT_ID,
-                           ret) == 0;
+static bool look(int side, const char *name, struct statx *ret) {
+        bool there = side >= 0 && statx(side, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT,
+                                        STATX_BASIC_STATS | STATX_MNT_ID, ret) == 0;
 
         return there && !(S_ISCHR(ret->stx_mode) && ret->stx_rdev_major == 0 && ret->stx_rdev_minor == 0);
 }
@@ -181,7 +162,7 @@ static void add(const Diff *diff, const char *kind, const char *path, const stru
 }
 
 /* Returns whether it is a directory that is to be entered. */
-static bool compare_entry(const Diff *diff, const Side *root, const Side *image, const char *name, const char *path) {
+static bool compare_entry(const Diff *diff, int root, int image, const char *name, const char *path) {
         struct statx now, before;
         bool is_there = look(root, name, &now), was_there = look(image, name, &before);
 
@@ -199,31 +180,19 @@ static bool compare_entry(const Diff *diff, const Side *root, const Side *image,
         return S_ISDIR(now.stx_mode);
 }
 
-/* The names of both, each once. Transfer full, the strings not. */
-static GPtrArray *merge_names(const Side *a, const Side *b) {
-        GPtrArray *all = g_ptr_array_new();
-
-        for (guint i = 0, j = 0; i < a->names->len || j < b->names->len;) {
-                const char *x = i < a->names->len ? a->names->pdata[i] : NULL;
-                const char *y = j < b->names->len ? b->names->pdata[j] : NULL;
-                int order = !x ? 1 : !y ? -1 : strcmp(x, y);
-
-                g_ptr_array_add(all, (char *) (order <= 0 ? x : y));
-                i += order <= 0;
-                j += order >= 0;
-        }
-        return all;
-}
-
 static GPtrArray *compare_entries(Diff *diff, const char *path) {
-        g_auto(Side) root = open_side(diff, diff->root, path), image = open_side(diff, diff->image, path);
-        g_autoptr(GPtrArray) names = merge_names(&root, &image);
+        g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
+        _cleanup_close_ int root = open_side(diff, diff->root, path, names);
+        _cleanup_close_ int image = open_side(diff, diff->image, path, names);
         GPtrArray *directories = g_ptr_array_new_with_free_func(g_free);
 
-        for (guint i = 0; root.fd >= 0 && i < names->len; i++) {
+        g_ptr_array_sort(names, string_order);
+        for (guint i = 0; root >= 0 && i < names->len; i++) {
                 g_autofree char *below = g_build_filename(path, names->pdata[i], NULL);
 
-                if (compare_entry(diff, &root, &image, names->pdata[i], below))
+                if (i > 0 && g_str_equal(names->pdata[i], names->pdata[i - 1])) /* it is in both */
+                        continue;
+                if (compare_entry(diff, root, image, names->pdata[i], below))
                         g_ptr_array_add(directories, g_steal_pointer(&below));
         }
         return directories;
@@ -248,29 +217,21 @@ static int open_layers(const ContainerUnit *container, const RunningFacts *facts
         bool is_directory = container->args->rootfs == FLAG_TRUE;
         char **layers = is_directory ? only : facts->image ? facts->image->layers : NULL;
         OverlayPlace place;
-
         int fd = -1;
 
-        if (is_directory && !rootfs) {
+        if (is_directory && !rootfs)
                 error_set(error, KT_ERROR_FAILED, "%s writes to '%s' itself: there is no layer to compare with",
                           container->unit, container->args->image);
-                return -1;
-        }
-        if (launch_args_has_users_store(container->args)) {
+        else if (launch_args_has_users_store(container->args))
                 error_set(error, KT_ERROR_UNSUPPORTED,
                           "The image that %s runs may be in the store of '%s', which keyturnctl does not look into",
                           container->unit, container->args->owner);
-                return -1;
-        }
-        if (!layers) {
+        else if (!layers)
                 error_set(error, KT_ERROR_NOT_FOUND, "The image %s, which %s runs, is in no store any more",
                           facts->image_id ?: "", container->unit);
-                return -1;
-        }
-        if (layers[1])
-                return overlay_mount(layers, NULL, -1, &(MountLabel) { "context", NULL }, target, &place, error);
-        fd = open(layers[0], O_PATH | O_DIRECTORY | O_CLOEXEC);
-        if (fd < 0)
+        else if (layers[1])
+                fd = overlay_mount(layers, NULL, -1, &(MountLabel) { "context", NULL }, target, &place, error);
+        else if ((fd = open(layers[0], O_PATH | O_DIRECTORY | O_CLOEXEC)) < 0)
                 error_set_errno(error, errno, "Cannot open '%s'", layers[0]);
         return fd;
 }
@@ -297,16 +258,13 @@ static bool open_both(const ContainerUnit *container, Diff *diff, GError **error
 
 int command_diff(const GPtrArray *all, const Options *options, char **words, GError **error) {
         static const char *const columns[] = { "CHANGE", "TYPE", "%SIZE", "PATH", NULL };
-        const ContainerUnit *container = NULL;
+        const ContainerUnit *container = words[0] && !words[1] ? container_units_get(all, words[0], error) : NULL;
         g_autoptr(Table) table = table_new(columns);
         Diff diff = { .root = -1, .image = -1, .is_complete = true, .table = table };
         bool ok;
 
-        if (!words[0] || words[1]) {
+        if (!words[0] || words[1])
                 error_set(error, KT_ERROR_USAGE, "'diff' takes one container");
-                return -1;
-        }
-        container = container_units_get(all, words[0], error);
         if (!container)
                 return -1;
         ok = payload_check_running(container, error) && open_both(container, &diff, error);

@@ -276,7 +276,6 @@ static bool copy(Transfer *transfer, int from, int to, const char *name, guint d
                 transfer->left_out++;
                 return true;
         }
-        transfer->files++;
         return S_ISDIR(st.st_mode) ? copy_directory(transfer, from, &st, to, name, depth, error) :
                S_ISREG(st.st_mode) ? copy_file(transfer, from, &st, to, name, error) :
                                      copy_link(transfer, from, to, name, error);

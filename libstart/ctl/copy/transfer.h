@@ -11,7 +11,6 @@ typedef struct Transfer {
         gid_t gid;
         struct Rights *rights; /* NULL: the caller is that user */
         guint64 limit;         /* so many bytes may be copied */
-        guint files;           /* copied: files, directories and links */
         guint left_out;        /* nodes of devices, FIFOs, sockets, and what is mounted below */
         GString *path;         /* what is being copied, for messages */
 } Transfer;

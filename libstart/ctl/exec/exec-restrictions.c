@@ -11,7 +11,7 @@
 #include "keyturn-config.h"
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
-#include "libstart/ctl/container/bus.h"
+#include "libstart/ctl/container/unit-properties.h"
 #include "libstart/ctl/exec/exec-restrictions.h"
 
 /*
@@ -123,13 +123,11 @@ static bool find_all(sd_bus *bus, const char *path, GPtrArray *words, GError **e
 
         for (size_t i = 0; i < G_N_ELEMENTS(properties); i++) {
                 g_autoptr(GString) value = g_string_new(NULL);
-                sd_bus_message *reply = NULL;
-                int r = sd_bus_get_property(bus, "org.freedesktop.systemd1", path, "org.freedesktop.systemd1.Service",
-                                            properties[i].name, NULL, &reply, properties[i].type);
-                bool ok = r >= 0 && properties[i].read(reply, value);
+                g_autoptr(sd_bus_message) reply = NULL;
 
-                sd_bus_message_unref(reply);
-                if (!ok)
+                if (sd_bus_get_property(bus, BUS_SYSTEMD, path, BUS_SERVICE, properties[i].name, NULL, &reply,
+                                        properties[i].type) < 0 ||
+                    !properties[i].read(reply, value))
                         return error_set(error, KT_ERROR_FAILED, "systemd does not say what %s= is",
                                          properties[i].name);
                 if (value->len == 0)
@@ -144,13 +142,11 @@ static bool find_all(sd_bus *bus, const char *path, GPtrArray *words, GError **e
 
 GPtrArray *exec_restrictions_find(const ContainerUnit *container, GError **error) {
         g_autoptr(GPtrArray) words = g_ptr_array_new_with_free_func(g_free);
-        char *path = NULL;
-        sd_bus *bus = bus_open(error);
-        bool ok = bus && sd_bus_path_encode("/org/freedesktop/systemd1/unit", container->unit, &path) >= 0 &&
+        g_autofree char *path = NULL;
+        g_autoptr(sd_bus) bus = bus_open(error);
+        bool ok = bus && sd_bus_path_encode(BUS_OBJECT "/unit", container->unit, &path) >= 0 &&
                   find_all(bus, path, words, error);
 
-        free(path);
-        sd_bus_flush_close_unref(bus);
         return ok ? g_steal_pointer(&words) : NULL;
 }
 

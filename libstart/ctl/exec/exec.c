@@ -11,7 +11,7 @@
 #include "libstart/base/fd.h"
 #include "libstart/base/log.h"
 #include "libstart/base/path-value.h"
-#include "libstart/base/process-filters.h"
+#include "libstart/base/process.h"
 #include "libstart/ctl/container/payload.h"
 #include "libstart/ctl/exec/commands.h"
 #include "libstart/ctl/exec/exec-restrictions.h"
@@ -23,44 +23,26 @@
 
 /* A command of somebody's, as of enter.h; its streams: streams.c. */
 
-typedef EnterProcess Process;
-
-static bool find_state(const ContainerUnit *container, char **ret_root, char **ret_config, GError **error) {
-        g_autofree char *root = container_unit_state_dir(container);
-
-        if (!payload_check_running(container, error))
-                return false;
-        *ret_config = g_build_filename(root, container->args->name, "config.json", NULL);
-        *ret_root = g_steal_pointer(&root);
-        return true;
-}
-
 /* Where the payload is: an init is in a cgroup below the service's, which cannot have processes of its own then. What
  * is not below that, for whatever reason, is not entered. */
 static char *find_cgroup(const ContainerUnit *container) {
-        g_autofree char *file = g_strdup_printf("/proc/%u/cgroup", container->pid);
-        g_autofree char *text = NULL, *cgroup = NULL;
-        const char *begin;
+        g_autofree char *cgroup = process_find_cgroup((pid_t) container->pid);
 
-        if (!g_file_get_contents(file, &text, NULL, NULL) || !(begin = strstr(text, "0::/")))
-                return NULL;
-        begin += strlen("0::");
-        cgroup = g_strndup(begin, strcspn(begin, "\n"));
-        return path_value_covers(container->cgroup, cgroup) ? g_steal_pointer(&cgroup) : NULL;
+        return cgroup && path_value_covers(container->cgroup, cgroup) ? g_steal_pointer(&cgroup) : NULL;
 }
 
-static char **join(char **first, size_t n, char **rest, size_t *ret_n) {
-        size_t m = rest ? g_strv_length(rest) : 0;
-        char **all = g_new0(char *, n + m + 1);
+static void add_variables(EnterProcess *process, char **variables) {
+        g_autoptr(GStrvBuilder) all = g_strv_builder_new();
 
-        for (size_t i = 0; i < n + m; i++)
-                all[i] = g_strdup(i < n ? first[i] : rest[i - n]);
-        *ret_n = n + m;
-        return all;
+        for (size_t i = 0; i < process->env_len; i++)
+                g_strv_builder_add(all, process->env[i]);
+        g_strv_builder_addv(all, (const char **) variables);
+        process->env = g_strv_builder_end(all);
+        process->env_len = g_strv_length(process->env);
 }
 
 /* Names are those of the container's own files. */
-static bool set_user(const ContainerUnit *container, Process *process, const char *user, GError **error) {
+static bool set_user(const ContainerUnit *container, EnterProcess *process, const char *user, GError **error) {
         _cleanup_close_ int payload = payload_open(container, error);
         _cleanup_close_ int root = payload >= 0 ? payload_open_files(container, payload, /* clone= */ false, error) :
                                                   -1;
@@ -84,7 +66,7 @@ static bool set_user(const ContainerUnit *container, Process *process, const cha
 }
 
 /* From the beginning on: libcrun sets it before the command runs. */
-static void set_size(Process *process) {
+static void set_size(EnterProcess *process) {
         struct winsize size;
 
         if (ioctl(STDIN_FILENO, TIOCGWINSZ, &size) < 0)
@@ -94,13 +76,15 @@ static void set_size(Process *process) {
         process->console_size->height = size.ws_row;
 }
 
-static bool adapt(const ContainerUnit *container, Process *process, const Options *options, char **command,
+static bool adapt(const ContainerUnit *container, EnterProcess *process, const Options *options, char **command,
                   GError **error) {
         for (char **entry = options->env; entry && *entry; entry++)
                 if (!strchr(*entry, '=') || **entry == '=')
                         return error_set(error, KT_ERROR_USAGE, "--env takes NAME=VALUE");
-        process->args = join(command, g_strv_length(command), NULL, &process->args_len);
-        process->env = join(process->env, process->env_len, options->env, &process->env_len);
+        process->args = command;
+        process->args_len = g_strv_length(command);
+        if (options->env)
+                add_variables(process, options->env);
         if (options->tty && !isatty(STDIN_FILENO))
                 return error_set(error, KT_ERROR_USAGE,
                                  "--tty takes a terminal, and standard input is none: leave out -t");
@@ -114,9 +98,9 @@ static bool adapt(const ContainerUnit *container, Process *process, const Option
 
 /* The process that runs libcrun, and waits for the command. If the caller's is killed, the command is told as if its
  * terminal had gone. */
-static void run_inside(const Entry *entry, Process *process, Streams *streams,
+static void run_inside(const Entry *entry, EnterProcess *process, Streams *streams,
                        const char *console_socket) G_GNUC_NORETURN;
-static void run_inside(const Entry *entry, Process *process, Streams *streams, const char *console_socket) {
+static void run_inside(const Entry *entry, EnterProcess *process, Streams *streams, const char *console_socket) {
         g_autoptr(GError) error = NULL;
         int status = EXIT_KEYTURN;
 
@@ -130,7 +114,7 @@ static void run_inside(const Entry *entry, Process *process, Streams *streams, c
         _exit(status);
 }
 
-static int run_beside(const Entry *entry, Process *process, GError **error) {
+static int run_beside(const Entry *entry, EnterProcess *process, GError **error) {
         g_autofree char *socket = g_strdup_printf("%s/.exec-%d", entry->root, (int) getpid());
         const char *console_socket = process->terminal ? socket : NULL;
         g_autoptr(Streams) streams = streams_new(console_socket, error);
@@ -204,7 +188,7 @@ static bool is_unconfined(const ContainerUnit *container) {
 }
 
 int command_exec(const GPtrArray *all, const Options *options, char **words, GError **error) {
-        const ContainerUnit *container = words[0] ? container_units_get(all, words[0], error) : NULL;
+        const ContainerUnit *container;
         g_autofree char *root = NULL, *config = NULL, *cgroup = NULL;
         libcrun_container_t *state;
         libcrun_error_t err = NULL;
@@ -213,8 +197,11 @@ int command_exec(const GPtrArray *all, const Options *options, char **words, GEr
                 error_set(error, KT_ERROR_USAGE, "'exec' takes a container and a command; see keyturnctl --help");
                 return -1;
         }
-        if (!container || !find_state(container, &root, &config, error))
+        container = container_units_get(all, words[0], error);
+        if (!container || !payload_check_running(container, error))
                 return EXIT_KEYTURN;
+        root = container_unit_state_dir(container);
+        config = g_build_filename(root, container->args->name, "config.json", NULL);
         cgroup = find_cgroup(container);
 
         if (options->inside > 0)
@@ -225,8 +212,13 @@ int command_exec(const GPtrArray *all, const Options *options, char **words, GEr
         if (!check_filters(container, root, error))
                 return EXIT_KEYTURN;
 
-        const Entry entry = { root, container->args->name, (pid_t) container->pid, cgroup ?: container->cgroup,
-                              container->args->runtime };
+        Entry entry = {
+                .root = root,
+                .id = container->args->name,
+                .payload = (pid_t) container->pid,
+                .cgroup = cgroup ?: container->cgroup,
+                .runtime = container->args->runtime,
+        };
         if ((!is_unconfined(container) && !enter_check_filter(&entry, error)) ||
             (!entry.runtime && !enter_protect(error)))
                 return EXIT_KEYTURN;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <glib.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdbool.h>
 
@@ -20,6 +21,9 @@ typedef struct Input {
         bool end;    /* of a file: all is shown; `to` is the other end of the pipe now */
         bool away;   /* the terminal is not ours to read just now */
         gsize shown; /* bytes that it may not have taken */
+        gsize kept;  /* bytes that were read, and for which there was no room (of neither a file nor a pipe) */
+        int errnum;  /* why it has ended, where that was not the end, or could not be given back */
+        char data[PIPE_BUF];
 } Input;
 
 #define INPUT_NULL { .from = -1, .to = -1 }
@@ -36,3 +40,6 @@ void input_step(Input *input, const struct pollfd ask[2]);
 
 /* The command has ended, or reads no more: give back what it did not take. */
 void input_close(Input *input);
+
+/* What could not be read is missing from what the command was given. */
+bool input_check(const Input *input, GError **error);

@@ -12,6 +12,7 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
+#include "libstart/base/process.h"
 #include "libstart/ctl/exec/channel.h"
 #include "libstart/ctl/exec/input.h"
 #include "libstart/ctl/exec/streams.h"
@@ -36,7 +37,6 @@ struct Streams {
         int command[3]; /* the command's ends; -1: none, /dev/null */
         char *console_socket;
         int listener; /* -1: no terminal, or it is there */
-        int master;   /* the command's terminal, borrowed from `output`; or -1 */
         Terminal terminal;
         int signals;
         Input input;
@@ -53,14 +53,17 @@ static void fill_closed(void) {
                         return;
 }
 
-static bool make_pipe(int *ret_read, int *ret_write, GError **error) {
-        int fds[2];
+/* Returns our end, which does not block. */
+static int make_pipe(Streams *streams, int stream, GError **error) {
+        int fds[2], ours = stream == STDIN_FILENO;
 
-        if (pipe2(fds, O_CLOEXEC) < 0)
-                return error_set_errno(error, errno, "Cannot make a pipe");
-        *ret_read = fds[0];
-        *ret_write = fds[1];
-        return true;
+        if (pipe2(fds, O_CLOEXEC) < 0) {
+                error_set_errno(error, errno, "Cannot make a pipe");
+                return -1;
+        }
+        streams->command[stream] = fds[!ours];
+        (void) fcntl(fds[ours], F_SETFL, O_NONBLOCK);
+        return fds[ours];
 }
 
 static bool fail_to_use(GError **error) {
@@ -68,21 +71,19 @@ static bool fail_to_use(GError **error) {
 }
 
 static bool make_input(Streams *streams, GError **error) {
-        int end = -1, from;
+        int end = make_pipe(streams, STDIN_FILENO, error), from;
 
-        if (!make_pipe(&streams->command[STDIN_FILENO], &end, error))
+        if (end < 0)
                 return false;
-        (void) fcntl(end, F_SETFL, O_NONBLOCK);
         from = channel_reopen(STDIN_FILENO, O_RDONLY);
         return input_init(&streams->input, from, end, error) && (from >= 0 || fail_to_use(error));
 }
 
 static bool make_output(Streams *streams, int fd, Channel *channel, GError **error) {
-        int end = -1;
+        int end = make_pipe(streams, fd, error);
 
-        if (!make_pipe(&end, &streams->command[fd], error))
+        if (end < 0)
                 return false;
-        (void) fcntl(end, F_SETFL, O_NONBLOCK);
         channel_init(channel, end, channel_reopen(fd, O_WRONLY));
         return channel->to >= 0 || fail_to_use(error);
 }
@@ -134,11 +135,9 @@ static int catch_signals(void) {
 Streams *streams_new(const char *console_socket, GError **error) {
         g_autoptr(Streams) streams = g_new0(Streams, 1);
 
-        *streams = (Streams) { .command = { -1, -1, -1 },
-                               .listener = -1,
-                               .master = -1,
-                               .terminal = TERMINAL_NULL,
-                               .input = INPUT_NULL };
+        *streams = (Streams) {
+                .command = { -1, -1, -1 }, .listener = -1, .terminal = TERMINAL_NULL, .input = INPUT_NULL
+        };
         channel_init(&streams->keys, -1, -1);
         channel_init(&streams->output, -1, -1);
         channel_init(&streams->errors, -1, -1);
@@ -159,8 +158,7 @@ void streams_free(Streams *streams) {
         channel_close(&streams->keys);
         channel_close(&streams->output);
         channel_close(&streams->errors);
-        for (gsize i = 0; i < G_N_ELEMENTS(streams->command); i++)
-                fd_closep(&streams->command[i]);
+        fds_close(streams->command, G_N_ELEMENTS(streams->command));
         fd_closep(&streams->listener);
         fd_closep(&streams->signals);
         if (streams->console_socket)
@@ -189,24 +187,23 @@ static bool take_terminal(Streams *streams, GError **error) {
                 return false;
         channel_init(&streams->output, master, channel_reopen(STDOUT_FILENO, O_WRONLY));
         channel_init(&streams->keys, channel_reopen(STDIN_FILENO, O_RDONLY), fcntl(master, F_DUPFD_CLOEXEC, 3));
-        streams->master = master;
         return (streams->output.to >= 0 && streams->keys.from >= 0 && streams->keys.to >= 0) ?
                        terminal_make_raw(&streams->terminal, STDIN_FILENO, error) :
                        fail_to_use(error);
 }
 
-static void follow_size(const Streams *streams) {
-        if (streams->master >= 0)
-                terminal_copy_size(STDIN_FILENO, streams->master);
-}
+static bool handle_signal(Streams *streams, pid_t child, int number, GError **error) {
+        if (number == SIGCHLD) {
+                pid_t ended = process_wait(child, &streams->status, WNOHANG);
 
-static void handle_signal(Streams *streams, pid_t child, int number) {
-        if (number == SIGCHLD)
-                streams->ended = waitpid(child, &streams->status, WNOHANG) == child;
-        else if (number == SIGWINCH)
-                follow_size(streams);
+                streams->ended = ended != 0;
+                return ended >= 0 || error_set_errno(error, errno, "Cannot wait for the command");
+        }
+        if (number == SIGWINCH)
+                terminal_copy_size(STDIN_FILENO, streams->output.from); /* where that is a terminal */
         else if (number != SIGTTIN)
                 (void) kill(child, number);
+        return true;
 }
 
 static int read_signal(const Streams *streams) {
@@ -238,7 +235,7 @@ static bool step(Streams *streams, pid_t child, GError **error) {
         ok = ok && channel_step(&streams->output, ask + OUTPUT, error) &&
              channel_step(&streams->errors, ask + ERRORS, error);
         if (ask[SIGNALS].revents && (number = read_signal(streams)) > 0)
-                handle_signal(streams, child, number);
+                ok &= handle_signal(streams, child, number, ok ? error : NULL);
         return ok;
 }
 
@@ -279,21 +276,18 @@ static bool finish(const Streams *streams, Channel *channel, GError **error) {
         return channel_check(channel, error);
 }
 
-static int exit_status(int status) {
-        return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-}
-
 int streams_copy(Streams *streams, pid_t child, GError **error) {
         bool ok = true;
 
-        for (gsize i = 0; i < G_N_ELEMENTS(streams->command); i++) {
-                fd_closep(&streams->command[i]);
-                streams->command[i] = -1;
-        }
+        for (gsize i = 0; i < G_N_ELEMENTS(streams->command); i++)
+                fd_close(&streams->command[i]);
         while (!streams->ended)
                 ok &= step(streams, child, ok ? error : NULL);
         input_close(&streams->input);
+        ok &= input_check(&streams->input, ok ? error : NULL);
         ok &= finish(streams, &streams->output, ok ? error : NULL);
         ok &= finish(streams, &streams->errors, ok ? error : NULL);
-        return ok ? exit_status(streams->status) : -1;
+        if (!ok)
+                return -1;
+        return WIFSIGNALED(streams->status) ? 128 + WTERMSIG(streams->status) : WEXITSTATUS(streams->status);
 }

@@ -19,10 +19,6 @@ bool application_check_name(const char *name, GError **error) {
                          name);
 }
 
-char *application_path(const char *name) {
-        return g_build_filename(APPLICATIONS, name, NULL);
-}
-
 /* One that leads elsewhere was not written by us. */
 static bool is_below(const char *path) {
         g_autofree char *clean = g_canonicalize_filename(path, "/"), *again = g_strconcat("/", path, NULL);
@@ -58,19 +54,20 @@ bool application_write_list(const char *path, const GPtrArray *files, GError **e
         return g_file_set_contents_full(list, text->str, -1, G_FILE_SET_CONTENTS_DURABLE, 0644, error);
 }
 
-GPtrArray *application_find_units(const char *path, const GPtrArray *all, bool running_only) {
+char **application_find_units(const char *path, bool running_only) {
+        g_autoptr(GPtrArray) all = container_units_find(NULL, NULL);
+        g_autoptr(GStrvBuilder) units = g_strv_builder_new();
         g_autofree char *prefix = g_strconcat(path, "/", NULL);
-        GPtrArray *units = g_ptr_array_new();
 
-        for (guint i = 0; i < all->len; i++) {
+        for (guint i = 0; all && i < all->len; i++) {
                 const ContainerUnit *container = all->pdata[i];
                 bool is_down = g_strcmp0(container->active, "inactive") == 0 ||
                                g_strcmp0(container->active, "failed") == 0;
 
                 if (g_str_has_prefix(container->source, prefix) && !(running_only && is_down))
-                        g_ptr_array_add(units, container->unit);
+                        g_strv_builder_add(units, container->unit);
         }
-        return units;
+        return g_strv_builder_end(units);
 }
 
 /* unlinkat(2) of a path below a directory, none of which is a link: that leads to somebody else's file. */
@@ -94,33 +91,30 @@ static void remove_empty_above(int directory, const char *file) {
         }
 }
 
-bool application_remove(const char *path, bool *ret_is_left, GError **error) {
-        g_autoptr(GPtrArray) files = application_list(path, error);
-        _cleanup_close_ int directory = files ? open(path, O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW) : -1;
+bool application_remove(const char *path, const GPtrArray *files, bool *ret_is_left, GError **error) {
+        _cleanup_close_ int directory = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 
-        if (files && directory < 0)
+        if (directory < 0)
                 return error_set_errno(error, errno, "Cannot open '%s'", path);
-        for (guint i = 0; files && i < files->len; i++) {
+        for (guint i = 0; i < files->len; i++) {
                 if (remove_below(directory, files->pdata[i], 0) < 0 && errno != ENOENT)
                         return error_set_errno(error, errno, "Cannot remove '%s' in '%s'",
                                                (const char *) files->pdata[i], path);
                 remove_empty_above(directory, files->pdata[i]);
         }
-        if (!files)
-                return false;
         (void) remove_below(directory, APPLICATION_LIST, 0);
         *ret_is_left = rmdir(path) < 0 && errno != ENOENT;
         return true;
 }
 
-bool application_systemctl(const char *verb, const GPtrArray *units, GError **error) {
-        g_autoptr(GPtrArray) words = g_ptr_array_new();
+bool application_systemctl(const char *verb, char **units, GError **error) {
+        g_autoptr(GStrvBuilder) builder = g_strv_builder_new();
         g_autofree char *what = g_strdup_printf("systemctl %s", verb);
+        g_auto(GStrv) words = NULL;
 
-        g_ptr_array_add(words, (void *) "/usr/bin/systemctl");
-        g_ptr_array_add(words, (void *) verb);
-        for (guint i = 0; units && i < units->len; i++)
-                g_ptr_array_add(words, units->pdata[i]);
-        g_ptr_array_add(words, NULL);
-        return host_program_run((const char *const *) words->pdata, what, error);
+        g_strv_builder_add_many(builder, "/usr/bin/systemctl", verb, NULL);
+        if (units)
+                g_strv_builder_addv(builder, (const char **) units);
+        words = g_strv_builder_end(builder);
+        return host_program_run((const char *const *) words, what, error);
 }

@@ -7,7 +7,7 @@
 #include "libstart/base/error.h"
 #include "libstart/base/printable.h"
 #include "libstart/config/small-file.h"
-#include "libstart/ctl/container/bus.h"
+#include "libstart/ctl/container/container-units.h"
 #include "libstart/ctl/container/unit-properties.h"
 #include "libstart/ctl/install/commands.h"
 #include "libstart/table/table.h"
@@ -41,14 +41,9 @@ static bool print_origins(const char *unit_text, Table *table, GError **error) {
 
 /* Where systemd has the unit from; "" where it has none. Transfer full. */
 static char *find_fragment(sd_bus *bus, const char *unit) {
-        g_autofree char *path = NULL;
-        char *fragment = NULL;
+        g_autofree char *path = unit_load(bus, unit, NULL);
 
-        if (sd_bus_path_encode("/org/freedesktop/systemd1/unit", unit, &path) < 0 ||
-            sd_bus_get_property_string(bus, "org.freedesktop.systemd1", path, "org.freedesktop.systemd1.Unit",
-                                       "FragmentPath", NULL, &fragment) < 0)
-                return g_strdup("");
-        return fragment;
+        return path ? unit_string(bus, path, BUS_UNIT, "FragmentPath") : g_strdup("");
 }
 
 /* A service by its name, of a pod or a volume, too, else that of the container. Transfer full. */
@@ -60,7 +55,7 @@ static char *find_unit(sd_bus *bus, const char *name, char **ret_fragment, GErro
         *ret_fragment = find_fragment(bus, unit);
         if ((*ret_fragment)[0])
                 return g_steal_pointer(&unit);
-        all = container_units_find(bus, NULL, error);
+        all = container_units_find(NULL, error);
         container = all ? container_units_get(all, name, error) : NULL;
         if (!container)
                 return NULL;
@@ -84,13 +79,11 @@ static bool print_json(const char *unit_text, const char *fragment, char *const 
 }
 
 static bool print_all(const char *name, bool json, GError **error) {
-        sd_bus *bus = bus_open(error);
+        g_autoptr(sd_bus) bus = bus_open(error);
         g_autofree char *fragment = NULL, *unit = bus ? find_unit(bus, name, &fragment, error) : NULL, *text = NULL,
                         *path = unit ? unit_load(bus, unit, error) : NULL;
         g_auto(GStrv) dropins = path ? unit_strings(bus, path, BUS_UNIT, "DropInPaths") : NULL;
 
-        if (bus)
-                sd_bus_flush_close_unref(bus);
         if (!path || !file_read(fragment, &text, NULL, error))
                 return false;
         if (json)

@@ -9,7 +9,6 @@
 #include "keyturn-config.h"
 #include "libstart/base/error.h"
 #include "libstart/base/printable.h"
-#include "libstart/ctl/container/bus.h"
 #include "libstart/ctl/install/application.h"
 #include "libstart/ctl/install/commands.h"
 #include "libstart/ctl/install/quadlets-file.h"
@@ -85,6 +84,16 @@ static char **make_verify_words(const Staging *staging) {
         return g_strv_builder_end(words);
 }
 
+static bool refuse(const Staging *staging, GError **error) {
+        const char *left = staging_find_left(staging);
+
+        return left ? error_set(error, KT_ERROR_FAILED,
+                                "Nothing was installed: the files have errors ('%s', which is named in one, was not "
+                                "taken along: write './%s' there, or name it here, too)",
+                                left, left) :
+                      error_set(error, KT_ERROR_FAILED, "Nothing was installed: the files have errors");
+}
+
 /* What it finds is printed to `stream`, with the files' names as they are known to the caller. */
 static bool verify(const Staging *staging, FILE *stream, GError **error) {
         g_auto(GStrv) words = make_verify_words(staging);
@@ -98,28 +107,20 @@ static bool verify(const Staging *staging, FILE *stream, GError **error) {
         g_string_replace(text, prefix, "", 0);
         fputs(text->str, stream);
         fflush(stream);
-        return g_spawn_check_wait_status(status, NULL) ||
-               error_set(error, KT_ERROR_FAILED, "Nothing was installed: the files have errors");
+        return g_spawn_check_wait_status(status, NULL) || refuse(staging, error);
 }
 
 /* What others have put beside the files of an application stays with the new ones. */
 static bool take_over(Staging *staging, const char *path, GError **error) {
         g_autoptr(GPtrArray) listed = application_list(path, error);
-        guint n = staging->files->len;
-        g_autoptr(GPtrArray) installed = g_ptr_array_new();
 
-        if (!listed)
-                return false;
-        for (guint i = 0; i < n; i++)
-                g_ptr_array_add(installed, staging->files->pdata[i]);
-        return staging_add_others(staging, path, listed, error) &&
-               application_write_list(staging->path, installed, error);
+        return listed && staging_add_others(staging, path, listed, error);
 }
 
 /* One rename: whoever reads the directory at any time finds the old files or the new ones. */
 static bool place(Staging *staging, const char *path, bool is_replaced, GError **error) {
-        if (is_replaced ? !take_over(staging, path, error) :
-                          !application_write_list(staging->path, staging->files, error))
+        if (!application_write_list(staging->path, staging->files, error) ||
+            (is_replaced && !take_over(staging, path, error)))
                 return false;
         if (renameat2(AT_FDCWD, staging->path, AT_FDCWD, path, is_replaced ? RENAME_EXCHANGE : RENAME_NOREPLACE) < 0)
                 return error_set_errno(error, errno, "Cannot put '%s' in its place", path);
@@ -128,13 +129,13 @@ static bool place(Staging *staging, const char *path, bool is_replaced, GError *
         return true;
 }
 
-static void print_units(const GPtrArray *units) {
-        if (units->len > 0)
-                fputs("Start (what runs goes on as it was until it is restarted): systemctl restart", stdout);
-        for (guint i = 0; i < units->len; i++)
-                printf(" %s", (const char *) units->pdata[i]);
-        puts(units->len > 0 ? "" :
-                              "systemd has no container of it yet: a template is started by an instance's name.");
+static void print_units(char **units) {
+        g_autofree char *words = g_strjoinv(" ", units);
+
+        if (words[0])
+                printf("Start (what runs goes on as it was until it is restarted): systemctl restart %s\n", words);
+        else
+                puts("systemd has no container of it yet: a template is started by an instance's name.");
 }
 
 /* files, units: taken over. */
@@ -148,15 +149,11 @@ static void print_json(const char *name, const char *path, char *files, char *un
 
 /* files: of the staging, in which those that others have put there are behind the n_files. */
 static void print_installed(const char *name, const char *path, const GPtrArray *files, guint n_files, bool json) {
-        sd_bus *bus = bus_open(NULL);
-        g_autoptr(GPtrArray) all = bus ? container_units_find(bus, NULL, NULL) : NULL, units = NULL;
+        g_auto(GStrv) units = application_find_units(path, false);
 
-        if (bus)
-                sd_bus_flush_close_unref(bus);
-        units = all ? application_find_units(path, all, false) : g_ptr_array_new();
         if (json) {
                 print_json(name, path, table_join((char **) files->pdata, n_files),
-                           table_join((char **) units->pdata, units->len));
+                           table_join(units, g_strv_length(units)));
                 return;
         }
         printable_print("Installed in %s: %u file%s.\n", path, n_files, n_files == 1 ? "" : "s");
@@ -164,7 +161,7 @@ static void print_installed(const char *name, const char *path, const GPtrArray 
 }
 
 static bool install(char **sources, const Options *options, GError **error) {
-        g_autofree char *name = find_name(sources[0]), *path = application_path(name);
+        g_autofree char *name = find_name(sources[0]), *path = g_build_filename(APPLICATIONS, name, NULL);
         bool is_there = g_file_test(path, G_FILE_TEST_EXISTS);
         g_auto(Staging) staging = { 0 };
         guint n_files;
@@ -181,8 +178,12 @@ static bool install(char **sources, const Options *options, GError **error) {
                         return false;
         n_files = staging.files->len;
         if (!check_names(&staging, path, error) || !verify(&staging, options->json ? stderr : stdout, error) ||
-            !place(&staging, path, is_there, error) || !application_systemctl("daemon-reload", NULL, error))
+            !place(&staging, path, is_there, error))
                 return false;
+        if (!application_systemctl("daemon-reload", NULL, error)) {
+                g_prefix_error(error, "The files are in '%s'; what is missing is 'systemctl daemon-reload': ", path);
+                return false;
+        }
         print_installed(name, path, staging.files, n_files, options->json);
         return true;
 }

@@ -22,7 +22,9 @@ bool quadlet_is_file_name(const char *name) {
         return false;
 }
 
-void quadlet_file_free(QuadletFile *file) {
+static void free_file(void *data) {
+        QuadletFile *file = data;
+
         g_free(file->name);
         g_free(file->text);
         g_free(file);
@@ -77,25 +79,23 @@ static bool add_file(GPtrArray *files, char *const *lines, char *const *original
         return true;
 }
 
-static bool is_blank(char *const *lines, guint begin, guint end) {
-        while (begin < end && !lines[begin][0])
-                begin++;
-        return begin == end;
-}
-
 GPtrArray *quadlets_file_split(const char *text, GError **error) {
-        g_autoptr(GPtrArray) files = g_ptr_array_new_with_free_func((GDestroyNotify) quadlet_file_free);
+        g_autoptr(GPtrArray) files = g_ptr_array_new_with_free_func(free_file);
         g_auto(GStrv) original = g_strsplit(text, "\n", -1), lines = g_strdupv(original);
         guint n = g_strv_length(lines), begin = 0;
+        bool is_blank = true;
 
         for (guint i = 0; i < n; i++)
                 g_strstrip(lines[i]);
         for (guint i = 0; i <= n; i++) {
-                if (i < n && !g_str_equal(lines[i], "---"))
+                if (i < n && !g_str_equal(lines[i], "---")) {
+                        is_blank &= lines[i][0] == '\0';
                         continue;
-                if (!is_blank(lines, begin, i) && !add_file(files, lines, original, begin, i, error))
+                }
+                if (!is_blank && !add_file(files, lines, original, begin, i, error))
                         return NULL;
                 begin = i + 1;
+                is_blank = true;
         }
         if (files->len > 0)
                 return g_steal_pointer(&files);

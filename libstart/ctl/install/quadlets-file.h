@@ -14,8 +14,6 @@ typedef struct QuadletFile {
         char *text;
 } QuadletFile;
 
-void quadlet_file_free(QuadletFile *file);
-
 /* The files in one whose name ends in ".quadlets": between lines "---", each with a line "# FileName=NAME", whose
  * suffix is that of its section ([Container]: NAME.container). Rules: podman-quadlet-install(1). Array of
  * QuadletFile*; fails with KT_ERROR_USAGE and the line, counted from 1. */

@@ -17,6 +17,7 @@
 
 bool staging_init(Staging *staging, GError **error) {
         staging->files = g_ptr_array_new_with_free_func(g_free);
+        staging->left = g_ptr_array_new_with_free_func(g_free);
         staging->path = g_strdup(PARENT "/.keyturn-install-XXXXXX");
         if (g_mkdir_with_parents(APPLICATIONS, 0755) == 0 && g_mkdtemp_full(staging->path, 0755))
                 return true;
@@ -35,10 +36,19 @@ void staging_clear(Staging *staging) {
         g_free(staging->path);
         if (staging->files)
                 g_ptr_array_unref(staging->files);
+        if (staging->left)
+                g_ptr_array_unref(staging->left);
 }
 
 bool staging_has(const Staging *staging, const char *file) {
         return g_ptr_array_find_with_equal_func(staging->files, file, g_str_equal, NULL);
+}
+
+const char *staging_find_left(const Staging *staging) {
+        for (guint i = 0; i < staging->left->len; i++)
+                if (!staging_has(staging, staging->left->pdata[i]))
+                        return staging->left->pdata[i];
+        return NULL;
 }
 
 static bool write_file(Staging *staging, const char *file, const char *text, size_t length, int mode,
@@ -68,34 +78,18 @@ static bool copy_file(Staging *staging, const char *source, const char *file, GE
                write_file(staging, file, text ?: "", length, (int) (st.st_mode & 0755), error);
 }
 
-/* Calls `add` for each entry of a directory. */
-typedef bool (*AddEntry)(Staging *staging, const char *path, const char *file, void *data, GError **error);
-
-static bool for_each(Staging *staging, const char *directory, const char *below, AddEntry add, void *data,
-                     GError **error) {
-        g_autoptr(GDir) dir = g_dir_open(directory, 0, error);
-        const char *name;
-
-        while (dir && (name = g_dir_read_name(dir))) {
-                g_autofree char *path = g_build_filename(directory, name, NULL),
-                                *file = g_build_filename(below, name, NULL);
-
-                if (!g_str_equal(name, ".git") && !g_str_equal(name, APPLICATION_LIST) &&
-                    !add(staging, path, file, data, error))
-                        return false;
-        }
-        return dir;
-}
+static bool add_directory(Staging *staging, const char *directory, const char *below, const GPtrArray *listed,
+                          GError **error);
 
 /* listed: paths that are left out, or NULL. */
-static bool add_entry(Staging *staging, const char *path, const char *file, void *listed, GError **error) {
+static bool add_entry(Staging *staging, const char *path, const char *file, const GPtrArray *listed, GError **error) {
         GStatBuf st;
 
         if (g_lstat(path, &st) < 0)
                 return error_set_errno(error, errno, "Cannot read '%s'", path);
         if (S_ISDIR(st.st_mode))
-                return for_each(staging, path, file, add_entry, listed, error);
-        if (listed && g_ptr_array_find_with_equal_func(listed, file, g_str_equal, NULL))
+                return add_directory(staging, path, file, listed, error);
+        if (listed && g_ptr_array_find_with_equal_func((GPtrArray *) listed, file, g_str_equal, NULL))
                 return true;
         if (S_ISREG(st.st_mode))
                 return copy_file(staging, path, file, error);
@@ -105,8 +99,24 @@ static bool add_entry(Staging *staging, const char *path, const char *file, void
                          path);
 }
 
+static bool add_directory(Staging *staging, const char *directory, const char *below, const GPtrArray *listed,
+                          GError **error) {
+        g_autoptr(GDir) dir = g_dir_open(directory, 0, error);
+        const char *name;
+
+        while (dir && (name = g_dir_read_name(dir))) {
+                g_autofree char *path = g_build_filename(directory, name, NULL),
+                                *file = g_build_filename(below, name, NULL);
+
+                if (!g_str_equal(name, ".git") && !g_str_equal(name, APPLICATION_LIST) &&
+                    !add_entry(staging, path, file, listed, error))
+                        return false;
+        }
+        return dir;
+}
+
 bool staging_add_others(Staging *staging, const char *directory, const GPtrArray *listed, GError **error) {
-        return for_each(staging, directory, "", add_entry, (void *) listed, error);
+        return add_directory(staging, directory, "", listed, error);
 }
 
 static bool add_quadlet(Staging *staging, const char *path, const char *name, GError **error);
@@ -132,6 +142,13 @@ static char *find_template(const char *directory, const char *word) {
         return name && quadlet_is_file_name(name) ? find_beside(directory, name, false) : NULL;
 }
 
+static void note_left(Staging *staging, const char *directory, const char *word) {
+        char *name = find_beside(directory, word, true);
+
+        if (name)
+                g_ptr_array_add(staging->left, name);
+}
+
 static bool add_named(Staging *staging, const char *directory, const char *word, bool is_file_key, GError **error) {
         g_autofree char *name = find_beside(directory, word, is_file_key) ?: find_template(directory, word);
         g_autofree char *path = name ? g_build_filename(directory, name, NULL) : NULL;
@@ -152,10 +169,14 @@ static bool add_all_named(Staging *staging, const char *path, GError **error) {
         lines = g_strsplit(text ?: "", "\n", -1);
         for (char **line = lines; *line; line++) {
                 g_auto(GStrv) words = g_strsplit_set(*line, " \t\r=,:\"'", -1);
+                bool is_kube = g_strcmp0(words[0], "Yaml") == 0 || g_strcmp0(words[0], "ConfigMap") == 0;
 
-                for (char **word = words; (*line)[0] != '#' && words[0] && *word; word++)
+                for (char **word = words; (*line)[0] != '#' && words[0] && *word; word++) {
                         if (!add_named(staging, directory, *word, g_str_has_suffix(words[0], "File"), error))
                                 return false;
+                        if (is_kube)
+                                note_left(staging, directory, *word);
+                }
         }
         return true;
 }
@@ -165,7 +186,7 @@ static bool add_quadlet(Staging *staging, const char *path, const char *name, GE
 
         return copy_file(staging, path, name, error) &&
                (!g_file_test(dropins, G_FILE_TEST_IS_DIR) ||
-                for_each(staging, dropins, dropins_name, add_entry, NULL, error)) &&
+                add_directory(staging, dropins, dropins_name, NULL, error)) &&
                add_all_named(staging, path, error);
 }
 
@@ -224,7 +245,7 @@ bool staging_add(Staging *staging, const char *source, GError **error) {
         if (g_str_has_prefix(source, "http://") || g_str_has_prefix(source, "https://"))
                 return add_url(staging, source, error);
         if (g_file_test(source, G_FILE_TEST_IS_DIR))
-                return for_each(staging, source, "", add_entry, NULL, error);
+                return add_directory(staging, source, "", NULL, error);
         if (!g_file_test(source, G_FILE_TEST_IS_REGULAR))
                 return error_set(error, KT_ERROR_NOT_FOUND, "There is no file '%s'", source);
         if (g_str_has_suffix(name, ".quadlets"))

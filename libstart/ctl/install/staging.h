@@ -9,6 +9,7 @@
 typedef struct Staging {
         char *path;
         GPtrArray *files; /* of char*: below it */
+        GPtrArray *left;  /* of char*: what Yaml= and ConfigMap= name beside the file and is not taken along */
 } Staging;
 
 bool staging_init(Staging *staging, GError **error);
@@ -29,6 +30,9 @@ bool staging_add(Staging *staging, const char *source, GError **error);
 
 /* Copies what is in that directory and not in `listed` (paths below it, of char*), nor here yet. */
 bool staging_add_others(Staging *staging, const char *directory, const GPtrArray *listed, GError **error);
+
+/* A file that Yaml= or ConfigMap= names, which lies beside and is not one of the files. Transfer none; or NULL. */
+const char *staging_find_left(const Staging *staging);
 
 /* Is it one of the files? */
 bool staging_has(const Staging *staging, const char *file);

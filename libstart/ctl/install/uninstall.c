@@ -3,24 +3,18 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/printable.h"
-#include "libstart/ctl/container/bus.h"
 #include "libstart/ctl/install/application.h"
 #include "libstart/ctl/install/commands.h"
 #include "libstart/table/table.h"
 
 /* What runs of it is stopped, if that is asked for. *ret_stopped: its units, transfer full. */
 static bool stop(const char *path, bool is_forced, char **ret_stopped, GError **error) {
-        sd_bus *bus = bus_open(NULL);
-        g_autoptr(GPtrArray) all = bus ? container_units_find(bus, NULL, NULL) : NULL, units = NULL;
+        g_auto(GStrv) units = application_find_units(path, true);
 
-        if (bus)
-                sd_bus_flush_close_unref(bus);
-        units = all ? application_find_units(path, all, true) : g_ptr_array_new();
-        *ret_stopped = table_join((char **) units->pdata, units->len);
-        if (units->len > 0 && !is_forced)
-                return error_set(error, KT_ERROR_FAILED, "%s runs: stop it, or write --force, which does",
-                                 (const char *) units->pdata[0]);
-        return units->len == 0 || application_systemctl("stop", units, error);
+        *ret_stopped = table_join(units, g_strv_length(units));
+        if (units[0] && !is_forced)
+                return error_set(error, KT_ERROR_FAILED, "%s runs: stop it, or write --force, which does", units[0]);
+        return !units[0] || application_systemctl("stop", units, error);
 }
 
 /* files, stopped: taken over. */
@@ -33,8 +27,8 @@ static void print_json(const char *name, const char *path, char *files, char *st
 }
 
 static bool uninstall(const char *name, const Options *options, GError **error) {
-        g_autofree char *path = application_path(name), *list = g_build_filename(path, APPLICATION_LIST, NULL),
-                        *stopped = NULL;
+        g_autofree char *path = g_build_filename(APPLICATIONS, name, NULL),
+                        *list = g_build_filename(path, APPLICATION_LIST, NULL), *stopped = NULL;
         g_autoptr(GPtrArray) files = NULL;
         bool is_left;
 
@@ -45,8 +39,8 @@ static bool uninstall(const char *name, const Options *options, GError **error) 
                                  "'%s' was not installed by keyturnctl install: remove the files by hand, and reload",
                                  path);
         files = application_list(path, error);
-        if (!files || !stop(path, options->force, &stopped, error) || !application_remove(path, &is_left, error) ||
-            !application_systemctl("daemon-reload", NULL, error))
+        if (!files || !stop(path, options->force, &stopped, error) ||
+            !application_remove(path, files, &is_left, error) || !application_systemctl("daemon-reload", NULL, error))
                 return false;
         if (options->json) {
                 print_json(name, path, table_join((char **) files->pdata, files->len), g_steal_pointer(&stopped),

@@ -8,14 +8,14 @@
 #define SAMPLES_MAX (G_MAXUINT64 / 1024) /* so that no sum of them overflows */
 
 /* A line of each stack that was seen: its samples, and its functions with 'k' or 'u' in front, tabs between. */
-/* NOLINTNEXTLINE(misc-no-recursion) */
 static void format_below(GString *text, const FlameFrame *frame, GString *path) {
+        g_autoptr(GList) children = flame_children(frame);
         gsize length = path->len;
 
         if (frame->self > 0)
                 g_string_append_printf(text, "%" G_GUINT64_FORMAT "%s\n", frame->self, path->str);
-        for (guint i = 0; frame->children && i < frame->children->len; i++) {
-                const FlameFrame *child = frame->children->pdata[i];
+        for (const GList *at = children; at; at = at->next) {
+                const FlameFrame *child = at->data;
                 g_autofree char *name = printable(child->name);
 
                 g_string_append_printf(path, "\t%c%s", child->is_kernel ? 'k' : 'u', name);
@@ -49,8 +49,7 @@ static bool read_stack(FlameFrame *root, const char *line) {
                 if (**field != 'k' && **field != 'u')
                         return false;
                 name = printable(*field + 1);
-                frame = flame_below(frame, name, **field == 'k');
-                frame->samples += samples;
+                frame = flame_add(frame, name, **field == 'k', samples);
         }
         frame->self += samples;
         return true;

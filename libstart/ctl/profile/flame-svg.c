@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <string.h>
-
 #include "libstart/base/printable.h"
 #include "libstart/ctl/profile/flame-stacks.h"
-#include "libstart/ctl/profile/flame.h"
+#include "libstart/ctl/profile/parts.h"
 
 enum { WIDTH = 1200, TOP = 46, ROW = 17, LENGTH_MAX = 200 };
 
@@ -43,12 +41,11 @@ static const char script[] =
 
 typedef struct Picture {
         GString *svg;
+        const FlameGraph *graphs;
         const char *colour; /* of the part that is drawn */
         guint64 total;
-        double msec;
         guint rows;
-        const FlameBefore *before; /* or NULL */
-        char changed[8];           /* a colour */
+        char changed[8]; /* a colour */
 } Picture;
 
 /* The part of the whole by which a frame is all red, or all blue. */
@@ -63,14 +60,10 @@ static char *show_name(const char *name) {
         return g_markup_escape_text(cut ?: shown, -1);
 }
 
-static const FlameFrame *find_below(const FlameFrame *frame, const char *name) {
-        return frame && frame->by_name ? g_hash_table_lookup(frame->by_name, name) : NULL;
-}
-
 /* old: the same frame of what it is compared with, or NULL. */
 static void set_colour(Picture *picture, const FlameFrame *frame, const FlameFrame *old) {
-        double was = old ? (double) old->samples * picture->before->msec : 0;
-        double change = ((double) frame->samples * picture->msec - was) / ((double) picture->total * picture->msec);
+        double msec = picture->graphs[1].msec, was = old ? (double) old->samples * picture->graphs[0].msec : 0;
+        double change = ((double) frame->samples * msec - was) / ((double) picture->total * msec);
         unsigned pale = 240 - (unsigned) (180 * MIN(ABS(change) / CHANGE_MAX, 1));
 
         g_snprintf(picture->changed, sizeof picture->changed, change > 0 ? "#ff%02x%02x" : "#%02x%02xff", pale, pale);
@@ -88,61 +81,52 @@ static void append_frame(Picture *picture, const FlameFrame *frame, guint64 befo
                 "data-w=\"%.8f\" data-d=\"%u\"><title>%s%s: %.2f ms, %.2f %%</title><rect width=\"100%%\" "
                 "height=\"%d\" fill=\"%s\"%s/><text x=\"3\" y=\"12\">%s</text></svg>\n",
                 x * 100, width * 100, TOP + depth * ROW, ROW, x, width, depth, name,
-                frame->is_kernel ? " (kernel)" : "", (double) frame->samples * picture->msec, width * 100, ROW - 1,
-                picture->colour, frame->is_kernel ? " fill-opacity=\".5\"" : "", name);
+                frame->is_kernel ? " (kernel)" : "", (double) frame->samples * picture->graphs[1].msec, width * 100,
+                ROW - 1, picture->colour, frame->is_kernel ? " fill-opacity=\".5\"" : "", name);
         picture->rows = MAX(picture->rows, depth + 1);
 }
 
-static int compare_names(const void *a, const void *b) {
-        return strcmp((*(const FlameFrame *const *) a)->name, (*(const FlameFrame *const *) b)->name);
-}
-
-/* NOLINTNEXTLINE(misc-no-recursion) */
 static void append_below(Picture *picture, const FlameFrame *frame, const FlameFrame *old, guint64 before,
                          guint depth) {
-        g_autoptr(GPtrArray) sorted = g_ptr_array_new();
+        g_autoptr(GList) children = flame_children(frame);
 
-        if (picture->before)
+        if (picture->graphs[0].root)
                 set_colour(picture, frame, old);
         append_frame(picture, frame, before, depth);
-        for (guint i = 0; frame->children && i < frame->children->len; i++)
-                g_ptr_array_add(sorted, frame->children->pdata[i]);
-        g_ptr_array_sort(sorted, compare_names);
-        for (guint i = 0; i < sorted->len; i++) {
-                const FlameFrame *child = sorted->pdata[i];
+        for (const GList *at = children; at; at = at->next) {
+                const FlameFrame *child = at->data;
 
                 if ((double) child->samples >= (double) picture->total * NARROW)
-                        append_below(picture, child, find_below(old, child->name), before, depth + 1);
+                        append_below(picture, child, flame_find(old, child->name), before, depth + 1);
                 before += child->samples;
         }
 }
 
-static void append_parts(Picture *picture, const FlameFrame *root, const char *const *parts,
-                         const char *const *colours) {
+static void append_parts(Picture *picture) {
+        const FlameFrame *root = picture->graphs[1].root;
         guint64 before = 0;
 
         picture->colour = "#ddd";
         append_frame(picture, root, 0, 0);
-        for (guint i = 0; parts[i]; i++) {
-                const FlameFrame *part = root->by_name ? g_hash_table_lookup(root->by_name, parts[i]) : NULL;
+        for (int i = 0; i < N_PARTS; i++) {
+                const FlameFrame *part = flame_find(root, part_looks[i].name);
 
                 if (!part)
                         continue;
-                picture->colour = colours[i];
-                append_below(picture, part, picture->before ? find_below(picture->before->root, parts[i]) : NULL,
-                             before, 1);
+                picture->colour = part_looks[i].colour;
+                append_below(picture, part, flame_find(picture->graphs[0].root, part->name), before, 1);
                 before += part->samples;
         }
 }
 
-char *flame_format_svg(const FlameFrame *root, const char *title, const char *const *parts,
-                       const char *const *colours, double msec, const FlameBefore *before) {
+char *flame_format_svg(const FlameGraph graphs[2], const char *title) {
+        const FlameFrame *root = graphs[1].root;
         g_autoptr(GString) frames = g_string_new(NULL);
-        Picture picture = { .svg = frames, .total = MAX(root->samples, 1), .msec = msec, .before = before };
-        g_autofree char *shown = show_name(title), *text = flame_stacks_format(root, msec),
+        Picture picture = { .svg = frames, .graphs = graphs, .total = MAX(root->samples, 1) };
+        g_autofree char *shown = show_name(title), *text = flame_stacks_format(root, graphs[1].msec),
                         *stacks = g_markup_escape_text(text, -1);
 
-        append_parts(&picture, root, parts, colours);
+        append_parts(&picture);
         return g_strdup_printf(
                 "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"100%%\" height=\"%u\" "
                 "style=\"min-width: %dpx; background: #fff\" font-family=\"sans-serif\" font-size=\"11\">\n"

@@ -9,8 +9,7 @@ typedef struct FlameFrame {
         char *name;
         bool is_kernel;
         guint64 samples, self; /* with all below it, and without */
-        GPtrArray *children;   /* of FlameFrame; NULL: none */
-        GHashTable *by_name;   /* the same, borrowed */
+        GHashTable *children;  /* name: FlameFrame; NULL: none */
 } FlameFrame;
 
 /* name: copied. */
@@ -18,30 +17,33 @@ FlameFrame *flame_new(const char *name);
 void flame_free(FlameFrame *frame);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(FlameFrame, flame_free)
 
-/* The one of that name below `frame`, made where it is missing. Borrowed. */
-FlameFrame *flame_below(FlameFrame *frame, const char *name, bool is_kernel);
+/* Adds samples to the one of that name below `frame`, which is made where it is missing. Returns it; borrowed. */
+FlameFrame *flame_add(FlameFrame *frame, const char *name, bool is_kernel, guint64 samples);
 
-/* What is on the processor most of all, not counting what it calls, wherever that is called from. */
+/* The same, where there is one; NULL: there is none, or no `frame`. Borrowed. */
+const FlameFrame *flame_find(const FlameFrame *frame, const char *name);
+
+/* All below it, by their names. Transfer container. */
+GList *flame_children(const FlameFrame *frame);
+
+/* What was recorded, and what it is compared with: two of these, the older one first, with no root where there is
+ * none. */
+typedef struct FlameGraph {
+        FlameFrame *root;
+        double msec; /* of one of its samples */
+} FlameGraph;
+
+/* What is on the processor, not counting what it calls, wherever in its part that is called from. */
 typedef struct FlameTip {
-        const char *name;
-        bool is_kernel;
-        guint64 samples;
+        const char *part, *function; /* borrowed */
+        guint64 samples[2];          /* of both graphs */
+        double change;               /* in msec */
 } FlameTip;
 
-/* The functions in `frame`, by their own samples, those with most first. Array of FlameTip, whose names are borrowed
- * from `frame`. */
-GArray *flame_find_tips(const FlameFrame *frame);
-
-/* What a picture is compared with. */
-typedef struct FlameBefore {
-        const FlameFrame *root;
-        double msec; /* of one of its samples */
-} FlameBefore;
+/* The functions of all parts but the idle one, those that have changed most first. Array of FlameTip. */
+GArray *flame_find_tips(const FlameGraph graphs[2]);
 
 /* A picture with a script in it, for a browser without a network: a click zooms, and one can search. Names can be
- * anything. What is narrower than a two-thousandth is left out. title: above it.
- * colours: for the frames below the root, in the order of their names in `parts`, both NULL-terminated.
- * msec: of one sample. before: NULL, or what it is compared with: then what takes longer is red, what takes less time
- * is blue, and all else pale. Transfer full. */
-char *flame_format_svg(const FlameFrame *root, const char *title, const char *const *parts,
-                       const char *const *colours, double msec, const FlameBefore *before);
+ * anything. What is narrower than a two-thousandth is left out. title: above it. Where there is an older graph, what
+ * takes longer is red, what takes less time is blue, and all else pale. Transfer full. */
+char *flame_format_svg(const FlameGraph graphs[2], const char *title);

@@ -3,26 +3,11 @@
 
 enum { PID_INIT = 1, PID_KTHREADD = 2 };
 
-const char *const part_names[] = {
-        [PART_PID1] = "PID 1",
-        [PART_EXECUTOR] = "systemd-executor",
-        [PART_LIBSTART] = "libstart",
-        [PART_PAYLOAD] = "payload",
-        [PART_RELAY] = "relay",
-        [PART_KERNEL] = "kernel threads",
-        [PART_OTHER] = "others",
-        [PART_IDLE] = "idle",
-        [N_PARTS] = NULL,
-};
-
-const char *const part_colours[] = {
-        [PART_PID1] = "#7fa8d4",    [PART_EXECUTOR] = "#6fc2ba", [PART_LIBSTART] = "#7cc06f",
-        [PART_PAYLOAD] = "#f2a65a", [PART_RELAY] = "#c79a6b",    [PART_KERNEL] = "#e58a88",
-        [PART_OTHER] = "#c9a9d6",   [PART_IDLE] = "#eeeeee",     [N_PARTS] = NULL,
-};
-
-struct Parts {
-        GHashTable *processes; /* pid: Process */
+const struct PartLook part_looks[N_PARTS] = {
+        [PART_PID1] = { "PID 1", "#7fa8d4" },        [PART_EXECUTOR] = { "systemd-executor", "#6fc2ba" },
+        [PART_LIBSTART] = { "libstart", "#7cc06f" }, [PART_PAYLOAD] = { "payload", "#f2a65a" },
+        [PART_RELAY] = { "relay", "#c79a6b" },       [PART_KERNEL] = { "kernel threads", "#e58a88" },
+        [PART_OTHER] = { "others", "#c9a9d6" },      [PART_IDLE] = { "idle", "#eeeeee" },
 };
 
 static void free_process(void *data) {
@@ -31,27 +16,19 @@ static void free_process(void *data) {
 }
 
 Parts *parts_new(void) {
-        Parts *parts = g_new0(Parts, 1);
-
-        parts->processes = g_hash_table_new_full(NULL, NULL, NULL, free_process);
-        return parts;
-}
-
-void parts_free(Parts *parts) {
-        g_hash_table_unref(parts->processes);
-        g_free(parts);
+        return g_hash_table_new_full(NULL, NULL, NULL, free_process);
 }
 
 static Process *replace(Parts *parts, int pid, Part part, bool is_foreign, const char *name) {
         Process *process = g_new0(Process, 1);
 
         *process = (Process) { .part = part, .is_foreign = is_foreign, .name = g_strdup(name) };
-        g_hash_table_replace(parts->processes, GINT_TO_POINTER(pid), process);
+        g_hash_table_replace(parts, GINT_TO_POINTER(pid), process);
         return process;
 }
 
-static Process *get(Parts *parts, int pid) {
-        Process *process = g_hash_table_lookup(parts->processes, GINT_TO_POINTER(pid));
+Process *parts_get(Parts *parts, int pid) {
+        Process *process = g_hash_table_lookup(parts, GINT_TO_POINTER(pid));
 
         if (process)
                 return process;
@@ -62,23 +39,17 @@ static Process *get(Parts *parts, int pid) {
                        false, "");
 }
 
-const Process *parts_get(Parts *parts, int pid) {
-        return get(parts, pid);
-}
-
 void parts_set(Parts *parts, int pid, Part part, bool is_foreign) {
         replace(parts, pid, part, is_foreign, "")->is_known = true;
 }
 
 void parts_fork(Parts *parts, int pid, int parent) {
-        const Process *old = get(parts, pid), *from;
+        const Process *from;
 
         /* A thread, or PID 1 and the like, whose parent is the kernel. */
-        if (pid == parent || parent <= 0 || pid <= PID_KTHREADD)
+        if (pid == parent || parent <= 0 || pid <= PID_KTHREADD || parts_get(parts, pid)->is_known)
                 return;
-        if (old->is_known && !old->has_ended)
-                return;
-        from = get(parts, parent);
+        from = parts_get(parts, parent);
         replace(parts, pid, from->part == PART_PID1 ? PART_EXECUTOR : from->part, from->is_foreign, from->name);
 }
 
@@ -104,7 +75,7 @@ static void change_part(Process *process, const char *name, bool is_exec) {
 }
 
 void parts_name(Parts *parts, int pid, const char *name, bool is_exec) {
-        Process *process = get(parts, pid);
+        Process *process = parts_get(parts, pid);
 
         if (!process->is_known)
                 change_part(process, name, is_exec);
@@ -113,5 +84,5 @@ void parts_name(Parts *parts, int pid, const char *name, bool is_exec) {
 }
 
 void parts_exit(Parts *parts, int pid) {
-        get(parts, pid)->has_ended = true;
+        parts_get(parts, pid)->is_known = false;
 }

@@ -14,26 +14,26 @@ typedef enum Part {
         PART_RELAY,
         PART_KERNEL, /* its threads */
         PART_OTHER,
-        PART_IDLE,
+        PART_IDLE, /* the last: no function of it is of interest */
         N_PARTS,
 } Part;
 
-/* NULL-terminated, in the order of Part: what people read, and colours. */
-extern const char *const part_names[], *const part_colours[];
+/* What people read, and see. */
+extern const struct PartLook {
+        const char *name, *colour;
+} part_looks[N_PARTS];
 
 typedef struct Process {
         Part part;
         bool is_foreign; /* its files may be others than those that the host has at the same paths */
-        bool has_ended;
-        bool is_known; /* by parts_set(): not to be told by those who describe what ran before the recording */
+        bool is_known;   /* by parts_set(), until it ends: not to be told by those who describe what ran before */
         char *name;
 } Process;
 
-typedef struct Parts Parts;
+/* pid: Process. */
+typedef GHashTable Parts;
 
 Parts *parts_new(void);
-void parts_free(Parts *parts);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(Parts, parts_free)
 
 /* A process that ran before. */
 void parts_set(Parts *parts, int pid, Part part, bool is_foreign);
@@ -44,4 +44,4 @@ void parts_name(Parts *parts, int pid, const char *name, bool is_exec);
 void parts_exit(Parts *parts, int pid);
 
 /* Borrowed until the next call. Of one that nobody has told of, PART_OTHER. */
-const Process *parts_get(Parts *parts, int pid);
+Process *parts_get(Parts *parts, int pid);

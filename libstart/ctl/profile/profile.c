@@ -8,17 +8,18 @@
 #include "libstart/base/error.h"
 #include "libstart/base/host-program.h"
 #include "libstart/base/log.h"
+#include "libstart/config/small-file.h"
 #include "libstart/ctl/container/payload.h"
 #include "libstart/ctl/profile/commands.h"
-#include "libstart/ctl/profile/profile-diff.h"
+#include "libstart/ctl/profile/flame-stacks.h"
+#include "libstart/ctl/profile/profile-report.h"
 #include "libstart/ctl/profile/recording.h"
-#include "libstart/table/table.h"
 
 /* Samples a second: of a start, which is short, many. Not a multiple of what the kernel's own clock ticks with. */
-enum { START_FREQUENCY = 1499, RUN_FREQUENCY = 999, STARTS_MAX = 1000, SECONDS_MAX = 600, N_TIPS = 10 };
+enum { START_FREQUENCY = 1499, RUN_FREQUENCY = 999, STARTS_MAX = 1000, SECONDS_MAX = 600 };
 
 typedef struct Profile {
-        GPtrArray *units;   /* "camera.service", borrowed */
+        char **units;       /* "camera.service", borrowed */
         GPtrArray *cgroups; /* of those that run, borrowed */
         guint starts;       /* 0: it watches what runs */
         guint frequency;
@@ -33,19 +34,16 @@ static bool is_plain_service(const char *word, GError **error) {
         return true;
 }
 
-static bool add_unit(const GPtrArray *all, char *word, Profile *profile, GError **error) {
-        g_autoptr(GError) own_error = NULL;
-        const ContainerUnit *container = container_units_get(all, word, &own_error);
+/* In the place of the word comes the unit that it means. */
+static bool find_unit(const GPtrArray *all, char **word, Profile *profile, GError **error) {
+        const ContainerUnit *container = container_units_get(all, *word, error);
 
-        if (!container && (profile->starts == 0 || !is_plain_service(word, &own_error))) {
-                g_propagate_error(error, g_steal_pointer(&own_error));
+        if (!container)
+                return profile->starts > 0 && is_plain_service(*word, error);
+        if (profile->starts == 0 && !payload_check_running(container, error))
                 return false;
-        }
-        if (container && profile->starts == 0 && !payload_check_running(container, error))
-                return false;
-        g_ptr_array_add(profile->units, container ? container->unit : word);
-        if (container)
-                g_ptr_array_add(profile->cgroups, container->cgroup);
+        *word = container->unit;
+        g_ptr_array_add(profile->cgroups, container->cgroup);
         return true;
 }
 
@@ -64,24 +62,23 @@ static bool check(const GPtrArray *all, const Options *options, char **words, Pr
                 return error_set(error, KT_ERROR_USAGE, "Only root may take samples of the whole machine");
         profile->starts = (guint) options->starts;
         profile->frequency = profile->starts > 0 ? START_FREQUENCY : RUN_FREQUENCY;
+        profile->units = words;
         for (; *words; words++)
-                if (!add_unit(all, *words, profile, error))
+                if (!find_unit(all, words, profile, error))
                         return false;
         return true;
 }
 
 /* All of them in one call, as at a boot. */
 static bool systemctl(const Profile *profile, const char *verb, GError **error) {
-        g_autoptr(GPtrArray) words = g_ptr_array_new();
+        g_autoptr(GStrvBuilder) builder = g_strv_builder_new();
         g_autofree char *what = g_strdup_printf("systemctl %s", verb);
+        g_auto(GStrv) words = NULL;
 
-        g_ptr_array_add(words, (void *) "/usr/bin/systemctl");
-        g_ptr_array_add(words, (void *) verb);
-        g_ptr_array_add(words, (void *) "--");
-        for (guint i = 0; i < profile->units->len; i++)
-                g_ptr_array_add(words, profile->units->pdata[i]);
-        g_ptr_array_add(words, NULL);
-        return host_program_run((const char *const *) words->pdata, what, error);
+        g_strv_builder_add_many(builder, "/usr/bin/systemctl", verb, "--", NULL);
+        g_strv_builder_addv(builder, (const char **) profile->units);
+        words = g_strv_builder_end(builder);
+        return host_program_run((const char *const *) words, what, error);
 }
 
 /* The first start, which is not recorded, brings what is there once, ahead of all others: filters, networks. What is
@@ -161,106 +158,73 @@ static bool find_processes(const Profile *profile, Samples *samples, GError **er
         return true;
 }
 
-typedef struct Report {
-        Table *table;
-        double msec;  /* of one sample, for each start */
-        guint64 busy; /* samples of processors that were not idle */
-} Report;
-
-static void add_row(const Report *report, const char *part, const char *function, guint64 samples, bool is_busy) {
-        table_add(report->table, g_strdup(part), g_strdup(function),
-                  g_strdup_printf("%.3f", (double) samples * report->msec),
-                  is_busy ? g_strdup_printf("%.1f", (double) samples * 100 / (double) MAX(report->busy, 1)) : NULL);
-}
-
-typedef struct Row {
-        const char *part;
-        FlameTip tip;
-} Row;
-
-static int compare_rows(const void *a, const void *b) {
-        const Row *x = a, *y = b;
-
-        return x->tip.samples < y->tip.samples ? 1 : x->tip.samples > y->tip.samples ? -1 : 0;
-}
-
-static void add_tips(const Report *report, const FlameFrame *root) {
-        g_autoptr(GArray) rows = g_array_new(FALSE, FALSE, sizeof(Row));
-
-        for (guint i = 0; root->children && i < root->children->len; i++) {
-                const FlameFrame *part = root->children->pdata[i];
-                g_autoptr(GArray) tips = flame_find_tips(part);
-
-                for (guint j = 0; j < MIN(tips->len, N_TIPS) && !g_str_equal(part->name, part_names[PART_IDLE]);
-                     j++) {
-                        const Row row = { part->name, g_array_index(tips, FlameTip, j) };
-
-                        g_array_append_val(rows, row);
-                }
-        }
-        g_array_sort(rows, compare_rows);
-        for (guint i = 0; i < MIN(rows->len, N_TIPS); i++) {
-                const Row *row = &g_array_index(rows, Row, i);
-
-                add_row(report, row->part, row->tip.name, row->tip.samples, true);
-        }
-}
-
-static void print_table(const Samples *samples, double msec, bool json) {
-        static const char *const columns[] = { "PART", "FUNCTION", "#MS", "#PERCENT", NULL };
-        g_autoptr(Table) table = table_new(columns);
-        const FlameFrame *found[N_PARTS] = { 0 };
-        Report report = { .table = table, .msec = msec, .busy = samples->root->samples };
-
-        for (int i = 0; i < N_PARTS && samples->root->by_name; i++)
-                found[i] = g_hash_table_lookup(samples->root->by_name, part_names[i]);
-        if (found[PART_IDLE])
-                report.busy -= found[PART_IDLE]->samples;
-        for (int i = 0; i < N_PARTS; i++)
-                if (found[i])
-                        add_row(&report, part_names[i], NULL, found[i]->samples, i != PART_IDLE);
-        add_tips(&report, samples->root);
-        table_print(table, json);
-}
-
 /* Transfer full. */
 static char *make_title(const Profile *profile) {
-        g_autoptr(GString) names = g_string_new(NULL);
+        g_autofree char *names = g_strjoinv(" ", profile->units);
         long processors = sysconf(_SC_NPROCESSORS_ONLN);
 
-        for (guint i = 0; i < profile->units->len; i++)
-                g_string_append_printf(names, "%s%s", i > 0 ? " " : "", (const char *) profile->units->pdata[i]);
         if (profile->starts == 0)
-                return g_strdup_printf("%s for %.0f s, %ld processors", names->str,
+                return g_strdup_printf("%s for %.0f s, %ld processors", names,
                                        (double) profile->usec / G_USEC_PER_SEC, processors);
-        return g_strdup_printf("%u starts of %s, %.1f ms each, %ld processors", profile->starts, names->str,
+        return g_strdup_printf("%u starts of %s, %.1f ms each, %ld processors", profile->starts, names,
                                (double) profile->usec / 1000 / profile->starts, processors);
 }
 
 static bool show(const Profile *profile, const Samples *samples, const Options *options, GError **error) {
-        g_autofree char *title = make_title(profile), *svg = NULL;
-        double msec = 1000.0 / profile->frequency / MAX(profile->starts, 1);
+        g_autofree char *title = make_title(profile);
+        const FlameGraph graphs[] = { { 0 },
+                                      { samples->root, 1000.0 / profile->frequency / MAX(profile->starts, 1) } };
 
         if (samples->root->samples == 0)
                 return error_set(error, KT_ERROR_FAILED, "perf has taken no samples on this machine");
         log_notice("%s", title);
         if (samples->lacks_libstart_names && !samples->has_libstart_names)
                 log_notice("libstart's own functions have no names: Debian's package keyturn-dbgsym has them");
-        print_table(samples, msec, options->json);
-        if (!options->output)
-                return true;
-        svg = flame_format_svg(samples->root, title, part_names, part_colours, msec, NULL);
-        return g_file_set_contents_full(options->output, svg, -1, G_FILE_SET_CONTENTS_CONSISTENT, 0644, error);
+        return profile_report(graphs, title, options, error);
+}
+
+static bool read_graph(const char *file, FlameGraph *ret, GError **error) {
+        g_autofree char *text = NULL;
+        size_t length = 0;
+
+        if (!file_read(file, &text, &length, error))
+                return false;
+        if (!text)
+                return error_set(error, KT_ERROR_NOT_FOUND, "'%s' is not there", file);
+        ret->root = flame_stacks_read(text, length, &ret->msec, error);
+        if (!ret->root)
+                g_prefix_error(error, "'%s': ", file);
+        return ret->root;
+}
+
+/* --diff BEFORE.svg AFTER.svg: what has changed most, and with --output a picture of the second one, in the colours
+ * of the change. */
+static bool compare(const Options *options, char **files, GError **error) {
+        g_autofree char *title = NULL;
+        FlameGraph graphs[2] = { { 0 } };
+        bool ok;
+
+        if (options->starts > 0 || options->seconds > 0 || g_strv_length(files) != 2)
+                return error_set(
+                        error, KT_ERROR_USAGE,
+                        "'profile --diff' takes two pictures that --output has made, and neither --starts nor "
+                        "--seconds");
+        title = g_strdup_printf("%s, and what has changed since %s", files[1], files[0]);
+        ok = read_graph(files[0], &graphs[0], error) && read_graph(files[1], &graphs[1], error) &&
+             profile_report(graphs, title, options, error);
+        for (int i = 0; i < 2; i++)
+                g_clear_pointer(&graphs[i].root, flame_free);
+        return ok;
 }
 
 int command_profile(const GPtrArray *all, const Options *options, char **words, GError **error) {
-        g_autoptr(GPtrArray) units = g_ptr_array_new(), cgroups = g_ptr_array_new();
-        Profile profile = { .units = units, .cgroups = cgroups };
+        g_autoptr(GPtrArray) cgroups = g_ptr_array_new();
+        Profile profile = { .cgroups = cgroups };
         g_autoptr(Samples) samples = samples_new();
         g_autoptr(Recording) recording = NULL;
 
         if (options->diff)
-                return profile_diff(options, words, error) ? 0 : -1;
+                return compare(options, words, error) ? 0 : -1;
         if (!check(all, options, words, &profile, error) || !(recording = recording_begin(profile.frequency, error)))
                 return -1;
         if (profile.starts > 0 ? !record_starts(&profile, recording, error) :

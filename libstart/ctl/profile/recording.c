@@ -13,6 +13,7 @@
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/log.h"
+#include "libstart/base/process.h"
 #include "libstart/ctl/profile/recording.h"
 
 enum { ANSWER_MSEC = 20000, SAID_MAX = 4096 };
@@ -41,18 +42,13 @@ static int open_nameless(GError **error) {
         return fd;
 }
 
-/* What perf complains of, in one line. Transfer full. */
-static char *read_said(int fd) {
-        char said[SAID_MAX + 1] = "";
-        ssize_t n = pread(fd, said, SAID_MAX, 0);
-
-        said[MAX(n, 0)] = '\0';
-        return g_strdelimit(g_strstrip(g_strdup(said)), "\n", ' ');
-}
-
+/* What perf complains of is put into one line. */
 static bool fail(int said, const char *what, GError **error) {
-        g_autofree char *text = read_said(said);
+        char text[SAID_MAX + 1] = "";
 
+        if (pread(said, text, SAID_MAX, 0) < 0)
+                text[0] = '\0';
+        g_strdelimit(g_strstrip(text), "\n", ' ');
         return error_set(error, KT_ERROR_FAILED, "perf cannot %s: %s", what, text[0] ? text : "it has not said why");
 }
 
@@ -128,8 +124,8 @@ static bool stop(Recording *recording, GError **error) {
 
         if (!tell(recording, "stop\n", "end its recording", error))
                 return false;
-        while (waitpid(recording->perf, &status, 0) < 0 && errno == EINTR)
-                ;
+        if (process_wait(recording->perf, &status, 0) < 0)
+                return error_set_errno(error, errno, "Cannot wait for perf");
         recording->perf = 0;
         return status == 0 || fail(recording->said, "end its recording", error);
 }
@@ -203,8 +199,8 @@ bool recording_read(Recording *recording, Samples *samples, GError **error) {
         if (!lines)
                 return error_set_errno(error, errno, "Cannot read from perf");
         read_lines(lines, samples);
-        while (waitpid(perf, &status, 0) < 0 && errno == EINTR)
-                ;
+        if (process_wait(perf, &status, 0) < 0)
+                return error_set_errno(error, errno, "Cannot wait for perf");
         return status == 0 || fail(recording->said, "read its recording", error);
 }
 

@@ -4,28 +4,18 @@
 
 #include "libstart/ctl/profile/samples.h"
 
-typedef struct Call {
-        char *name;
-        bool is_kernel;
-} Call;
-
-static void free_call(void *data) {
-        g_free(((Call *) data)->name);
-        g_free(data);
-}
-
 Samples *samples_new(void) {
         Samples *samples = g_new0(Samples, 1);
 
         samples->parts = parts_new();
         samples->root = flame_new("all");
-        samples->stack = g_ptr_array_new_with_free_func(free_call);
+        samples->stack = g_ptr_array_new_with_free_func(g_free);
         samples->pid = -1;
         return samples;
 }
 
 void samples_free(Samples *samples) {
-        parts_free(samples->parts);
+        g_hash_table_unref(samples->parts);
         flame_free(samples->root);
         g_ptr_array_unref(samples->stack);
         g_free(samples);
@@ -33,14 +23,8 @@ void samples_free(Samples *samples) {
 
 /* Another PID namespace's processes are 0 to perf, as the idle ones are. */
 static bool is_idle(const Samples *samples) {
-        for (guint i = 0; i < samples->stack->len; i++) {
-                const Call *call = samples->stack->pdata[i];
-
-                if (call->is_kernel &&
-                    (g_str_equal(call->name, "do_idle") || g_str_equal(call->name, "cpu_startup_entry")))
-                        return true;
-        }
-        return false;
+        return g_ptr_array_find_with_equal_func(samples->stack, "kdo_idle", g_str_equal, NULL) ||
+               g_ptr_array_find_with_equal_func(samples->stack, "kcpu_startup_entry", g_str_equal, NULL);
 }
 
 /* Of kernel workers not the numbers, of which there are many. Transfer full. */
@@ -54,12 +38,6 @@ static char *show_process(const Samples *samples, const Process *process) {
         return g_strdup(process->name[0] ? process->name : "(unnamed)");
 }
 
-static FlameFrame *step(FlameFrame *frame, const char *name, bool is_kernel) {
-        frame = flame_below(frame, name, is_kernel);
-        frame->samples++;
-        return frame;
-}
-
 void samples_end(Samples *samples) {
         const Process *process;
         FlameFrame *frame = samples->root;
@@ -69,17 +47,17 @@ void samples_end(Samples *samples) {
         frame->samples++;
         process = parts_get(samples->parts, samples->pid);
         if (samples->pid == 0 && is_idle(samples))
-                frame = step(frame, part_names[PART_IDLE], false);
+                frame = flame_add(frame, part_looks[PART_IDLE].name, false, 1);
         else {
                 g_autofree char *name = show_process(samples, process);
 
-                frame = step(frame, part_names[process->part], false);
+                frame = flame_add(frame, part_looks[process->part].name, false, 1);
                 if (process->part != PART_PID1)
-                        frame = step(frame, name, false);
+                        frame = flame_add(frame, name, false, 1);
                 for (guint i = samples->stack->len; i > 0; i--) {
-                        const Call *call = samples->stack->pdata[i - 1];
+                        const char *call = samples->stack->pdata[i - 1];
 
-                        frame = step(frame, call->name, call->is_kernel);
+                        frame = flame_add(frame, call + 1, call[0] == 'k', 1);
                 }
         }
         frame->self++;
@@ -90,15 +68,11 @@ void samples_end(Samples *samples) {
 /* The file in the place of a function that has no name, or whose file perf has not looked for in its own root. What
  * is in one file is one frame: without frame pointers there are numbers of any kind on such a stack. */
 static void add_file(Samples *samples, const char *file) {
-        g_autofree char *base = g_path_get_basename(file), *name = g_strdup_printf("[%s]", base);
-        const Call *last = samples->stack->len > 0 ? samples->stack->pdata[samples->stack->len - 1] : NULL;
-        Call *call;
+        g_autofree char *base = g_path_get_basename(file), *call = g_strdup_printf("u[%s]", base);
+        guint n = samples->stack->len;
 
-        if (last && g_str_equal(last->name, name))
-                return;
-        call = g_new0(Call, 1);
-        call->name = g_steal_pointer(&name);
-        g_ptr_array_add(samples->stack, call);
+        if (n == 0 || !g_str_equal(samples->stack->pdata[n - 1], call))
+                g_ptr_array_add(samples->stack, g_steal_pointer(&call));
 }
 
 /* "	ffffffff816c8064 __x64_sys_execve ([kernel.kallsyms])" */
@@ -119,13 +93,10 @@ static void add_call(Samples *samples, const char *line) {
                 samples->has_libstart_names |= !g_str_equal(function, "[unknown]");
                 samples->lacks_libstart_names |= g_str_equal(function, "[unknown]");
         }
-        if (!is_kernel && (process->is_foreign || g_str_equal(function, "[unknown]"))) {
+        if (!is_kernel && (process->is_foreign || g_str_equal(function, "[unknown]")))
                 add_file(samples, path);
-                return;
-        }
-        Call *call = g_new0(Call, 1);
-        *call = (Call) { .name = g_steal_pointer(&function), .is_kernel = is_kernel };
-        g_ptr_array_add(samples->stack, call);
+        else
+                g_ptr_array_add(samples->stack, g_strconcat(is_kernel ? "k" : "u", function, NULL));
 }
 
 /* "sleep 71/71 PERF_RECORD_COMM exec: sleep:71/71", "libstart 68/68 PERF_RECORD_FORK(70:70):(68:68)" */

@@ -15,7 +15,7 @@
 typedef struct Samples {
         Parts *parts;
         FlameFrame *root;
-        GPtrArray *stack; /* of the sample that is being read, the innermost function first */
+        GPtrArray *stack; /* of the sample that is being read, the innermost function first: "kread", "umain" */
         int pid;          /* -1: none is */
         bool has_libstart_names, lacks_libstart_names;
 } Samples;

@@ -14,31 +14,18 @@
 #define SECONDS "10"
 #define LINES "100"
 
-static const char *const state[] = {
-        "systemctl",
-        "show",
-        "--property=LoadState,ActiveState,SubState,Result,ExecMainCode,ExecMainStatus,NRestarts,NeedDaemonReload",
-        "--property=FragmentPath,SourcePath,DropInPaths,ActiveEnterTimestamp,InactiveEnterTimestamp",
-        "--",
-        NULL,
-};
-
 /* words: NULL-terminated. What it prints, errors too, or why not. Transfer full. */
-static char *run(const char *const *words, const char *last) {
-        g_autoptr(GPtrArray) call = g_ptr_array_new();
+static char *run(const char *const *words) {
+        g_autoptr(GStrvBuilder) builder = g_strv_builder_new();
         g_autofree char *output = NULL, *errors = NULL;
         g_autoptr(GError) problem = NULL;
+        g_auto(GStrv) call = NULL;
         int status = 0;
 
-        for (const char *const *word = (const char *const[]) { "timeout", "--kill-after=2", SECONDS, NULL }; *word;
-             word++)
-                g_ptr_array_add(call, (void *) *word);
-        for (; *words; words++)
-                g_ptr_array_add(call, (void *) *words);
-        g_ptr_array_add(call, (void *) last); /* NULL ends it, too */
-        g_ptr_array_add(call, NULL);
-        if (!g_spawn_sync(NULL, (char **) call->pdata, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, &output, &errors,
-                          &status, &problem))
+        g_strv_builder_add_many(builder, "timeout", "--kill-after=2", SECONDS, NULL);
+        g_strv_builder_addv(builder, (const char **) words);
+        call = g_strv_builder_end(builder);
+        if (!g_spawn_sync(NULL, call, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, &output, &errors, &status, &problem))
                 return g_strdup_printf("(%s)\n", problem->message);
         if (WIFEXITED(status) && (WEXITSTATUS(status) == 124 || WEXITSTATUS(status) == 137))
                 return g_strconcat(output, "(no answer within " SECONDS " s)\n", NULL);
@@ -47,15 +34,29 @@ static char *run(const char *const *words, const char *last) {
         return g_strconcat(output, errors, NULL);
 }
 
-static void print_output(const char *name, const char *const *words, const char *last) {
-        g_autofree char *text = run(words, last);
+static void print_output(const char *name, const char *const *words) {
+        g_autofree char *text = run(words);
 
         printable_print("%s%s%s", name, strchr(text, '\n') == text + strlen(text) - 1 ? "" : "\n", text);
 }
 
+static void print_state(const char *name, const char *unit) {
+        const char *const words[] = {
+                "systemctl",
+                "show",
+                "--property=LoadState,ActiveState,SubState,Result,ExecMainCode,ExecMainStatus,NRestarts,NeedDaemonReload",
+                "--property=FragmentPath,SourcePath,DropInPaths,ActiveEnterTimestamp,InactiveEnterTimestamp",
+                "--",
+                unit,
+                NULL,
+        };
+
+        print_output(name, words);
+}
+
 /* The first line of what `NAME --version` says. */
 static void print_version(const char *name, const char *program) {
-        g_autofree char *text = run((const char *const[]) { program, "--version", NULL }, NULL);
+        g_autofree char *text = run((const char *const[]) { program, "--version", NULL });
 
         printable_print("%s: %.*s\n", name, (int) strcspn(text, "\n"), text);
 }
@@ -71,7 +72,7 @@ static void print_file(const char *path) {
 
 static void print_machine(void) {
         print_version("systemd", "systemctl");
-        print_output("kernel: ", (const char *const[]) { "uname", "-srm", NULL }, NULL);
+        print_output("kernel: ", (const char *const[]) { "uname", "-srm", NULL });
         print_version("podman", "podman");
         print_version("netavark", "/usr/lib/podman/netavark");
         print_version("aardvark-dns", "/usr/lib/podman/aardvark-dns");
@@ -83,8 +84,8 @@ static void print_machine(void) {
         print_file("/sys/kernel/security/lsm");
         print_file("/sys/fs/selinux/enforce");
         print_file("/sys/module/apparmor/parameters/enabled");
-        print_output("\nkeyturn-seccomp.service:\n", state, "keyturn-seccomp.service");
-        print_output("\nkeyturn-relay.service:\n", state, "keyturn-relay.service");
+        print_state("\nkeyturn-seccomp.service:\n", "keyturn-seccomp.service");
+        print_state("\nkeyturn-relay.service:\n", "keyturn-relay.service");
 }
 
 /* Which there are: what is in them is not asked for. */
@@ -139,8 +140,7 @@ static void print_files(const char *unit) {
 
         for (size_t i = 0; i < G_N_ELEMENTS(properties); i++) {
                 g_autofree char *text = run((const char *const[]) { "systemctl", "show", "--value", "--property",
-                                                                    properties[i], "--", NULL },
-                                            unit);
+                                                                    properties[i], "--", unit, NULL });
                 g_auto(GStrv) paths = g_strsplit_set(text, " \n", -1);
 
                 for (char **path = paths; *path; path++)
@@ -154,8 +154,7 @@ static void print_files(const char *unit) {
 static void print_generator(void) {
         /* The units go where nobody sees them. */
         g_autofree char *text = run((const char *const[]) { "sh", "-c", "exec \"$0\" --dry-run 2>&1 >/dev/null",
-                                                            KEYTURN_GENERATORDIR "/keyturn-generator", NULL },
-                                    NULL);
+                                                            KEYTURN_GENERATORDIR "/keyturn-generator", NULL });
         g_autofree char *shown = redact_messages(text);
 
         printable_print("%s", shown);
@@ -183,14 +182,13 @@ int command_report(G_GNUC_UNUSED const GPtrArray *all, const Options *options, c
         print_generator();
         if (unit) {
                 printable_print("\n== %s ==\n", unit);
-                print_output("", state, unit);
+                print_state("", unit);
                 print_files(unit);
         }
         if (unit && options->logs) {
                 printf("\n== Journal ==\n");
-                print_output("",
-                             (const char *const[]) { "journalctl", "--no-pager", "--lines=" LINES, "--unit", NULL },
-                             unit);
+                print_output("", (const char *const[]) { "journalctl", "--no-pager", "--lines=" LINES, "--unit", unit,
+                                                         NULL });
         }
         return 0;
 }

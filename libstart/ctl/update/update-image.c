@@ -16,13 +16,13 @@
 
 /* Containers with the same image. */
 typedef struct Group {
-        const char *image;
-        char *name; /* the same with registry and tag */
-        PullRequest request;
-        GPtrArray *members; /* of UpdateMember, borrowed */
-        bool is_asked_for;  /* by its name: then what was rolled back is tried again */
-        bool resumes;       /* an interrupted update */
-        gint64 since;       /* then: no start before it was one with the new image; microseconds since 1970 */
+        PullRequest request; /* its reference is the image */
+        char *name;          /* the same with registry and tag */
+        GPtrArray *members;  /* of UpdateMember, borrowed */
+        bool is_of_registry; /* else only what is here already counts */
+        bool is_asked_for;   /* by its name: then what was rolled back is tried again */
+        bool resumes;        /* an interrupted update */
+        gint64 since;        /* then: no start before it was one with the new image; microseconds since 1970 */
         int lock;
         ImageNotes notes;
         char *old, *new; /* ids */
@@ -42,10 +42,6 @@ static void group_clear(Group *group) {
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Group, group_clear)
 
-static bool is_of_registry(const UpdateMember *member) {
-        return !g_str_equal(member->policy, "local");
-}
-
 static void say(Group *group, const char *updated, const char *problem) {
         for (guint i = 0; i < group->members->len; i++) {
                 UpdateMember *member = group->members->pdata[i];
@@ -58,21 +54,18 @@ static void say(Group *group, const char *updated, const char *problem) {
 
 /* No registry is asked for a name that has none, or for which registries.conf names none: skopeo would ask docker.io.
  */
-static bool find_name(Group *group, bool is_of_registry, GError **error) {
+static bool find_name(Group *group, GError **error) {
         g_autoptr(ShortNames) names = short_names_load("", error);
 
         if (!names)
                 return false;
-        group->name = pull_find_name(group->image, names, is_of_registry ? error : NULL);
-        if (!group->name && is_of_registry)
+        group->name = pull_find_name(group->request.reference, names, group->is_of_registry ? error : NULL);
+        if (!group->name && group->is_of_registry)
                 return false;
         if (!group->name) /* it may be one that is only here */
-                group->name = g_strdup(group->image);
+                group->name = g_strdup(group->request.reference);
         group->lock = image_lock(group->name, error);
-        if (group->lock < 0)
-                return false;
-        image_notes_read(group->lock, &group->notes);
-        return true;
+        return group->lock >= 0 && image_notes_read(group->lock, &group->notes, error);
 }
 
 /* Sets group->digest where the registry has another image. */
@@ -111,17 +104,18 @@ static bool pull(Group *group, GError **error) {
         return false;
 }
 
-/* Those that do not run what the name means by now. Borrowed containers; transfer container. */
-static GPtrArray *find_outdated(const Group *group) {
-        GPtrArray *outdated = g_ptr_array_new();
+/* Those that do not run this image, by its id. otherwise: what one runs of which that is not known. Borrowed
+ * containers; transfer container. */
+static GPtrArray *find_others(const Group *group, const char *image, const char *otherwise) {
+        GPtrArray *others = g_ptr_array_new();
 
         for (guint i = 0; i < group->members->len; i++) {
                 const UpdateMember *member = group->members->pdata[i];
 
-                if (g_strcmp0(member->running ?: group->old, group->new) != 0)
-                        g_ptr_array_add(outdated, member->container);
+                if (g_strcmp0(member->running ?: otherwise, image) != 0)
+                        g_ptr_array_add(others, member->container);
         }
-        return outdated;
+        return others;
 }
 
 static bool restart(const GPtrArray *containers, GError **error) {
@@ -246,16 +240,10 @@ static bool is_going_back(const Group *group) {
 }
 
 static void go_back(Group *group) {
-        g_autoptr(GPtrArray) containers = g_ptr_array_new();
+        g_autoptr(GPtrArray) containers = find_others(group, group->notes.previous, NULL);
 
         group->is_pulled = true;
         group->new = g_strdup(group->notes.bad);
-        for (guint i = 0; i < group->members->len; i++) {
-                const UpdateMember *member = group->members->pdata[i];
-
-                if (g_strcmp0(member->running, group->notes.previous) != 0)
-                        g_ptr_array_add(containers, member->container);
-        }
         fd_close(&group->lock);
         roll_back(group, containers, "its rollback was interrupted");
 }
@@ -263,7 +251,7 @@ static void go_back(Group *group) {
 /* By now a container may run the new image, have failed with it, or have ended. One that was started with it, at boot
  * perhaps, is only watched. */
 static void resume(Group *group, const Options *options) {
-        g_autoptr(GPtrArray) containers = g_ptr_array_new(), old = g_ptr_array_new();
+        g_autoptr(GPtrArray) containers = g_ptr_array_new(), old = find_others(group, group->old, NULL);
         g_autofree char *reason = NULL;
         bool is_cut = unsynced_was_cut(group->name);
 
@@ -275,16 +263,13 @@ static void resume(Group *group, const Options *options) {
                 g_clear_pointer(&group->notes.rejected, g_free);
         }
         for (guint i = 0; i < group->members->len; i++) {
-                const UpdateMember *member = group->members->pdata[i];
-                ContainerUnit *container = member->container;
+                ContainerUnit *container = ((const UpdateMember *) group->members->pdata[i])->container;
 
                 container->restarts = 0; /* with its first start by systemd it has shown that it does not work */
                 g_ptr_array_add(containers, container);
                 if (g_str_equal(container->active, "inactive") && !reason)
                         reason = g_strdup_printf("%s has ended; see journalctl -u %s", container->unit,
                                                  container->unit);
-                if (g_strcmp0(member->running, group->new) != 0)
-                        g_ptr_array_add(old, container);
         }
         fd_close(&group->lock);
         if (reason)
@@ -315,21 +300,21 @@ static bool forget_begun(Group *group, const Options *options, GError **error) {
                note(group, /* rejected= */ NULL, /* previous= */ NULL, /* bad= */ NULL, error);
 }
 
-static void update_running(Group *group, const Options *options, bool is_of_registry) {
+static void update_running(Group *group, const Options *options) {
         g_autoptr(GPtrArray) outdated = NULL;
         g_autoptr(GError) error = NULL;
 
-        if ((is_of_registry && !look(group, &error)) || (!options->dry_run && !pull(group, &error))) {
+        if ((group->is_of_registry && !look(group, &error)) || (!options->dry_run && !pull(group, &error))) {
                 say(group, "failed", error->message);
                 return;
         }
         fd_close(&group->lock); /* a start may pull by itself (Pull=always) */
-        group->new = options->dry_run && group->digest ? g_strdup("") : local_find(group->image, &error);
+        group->new = options->dry_run && group->digest ? g_strdup("") : local_find(group->request.reference, &error);
         if (!group->new) {
                 say(group, "failed", error ? error->message : "the image is not in the store");
                 return;
         }
-        outdated = find_outdated(group);
+        outdated = find_others(group, group->new, group->old);
         if (outdated->len > 0 && options->dry_run)
                 say(group, "pending", NULL);
         else if (outdated->len > 0)
@@ -338,13 +323,13 @@ static void update_running(Group *group, const Options *options, bool is_of_regi
                 conclude(group, true); /* another digest of the same image */
 }
 
-static void update_group(Group *group, const Options *options, bool is_of_registry) {
+static void update_group(Group *group, const Options *options) {
         g_autoptr(GError) error = NULL;
         bool is_known, is_begun;
 
         say(group, "false", NULL);
-        group->old = local_find(group->image, &error);
-        is_known = !error && find_name(group, is_of_registry, &error);
+        group->old = local_find(group->request.reference, &error);
+        is_known = !error && find_name(group, &error);
         is_begun = group->notes.previous && !options->dry_run;
         group->resumes = is_begun && is_interrupted(group);
         if (!is_known || (!group->resumes && !forget_begun(group, options, &error))) {
@@ -364,16 +349,14 @@ static void update_group(Group *group, const Options *options, bool is_of_regist
         else if (group->members->len > 0 && group->resumes)
                 resume(group, options);
         else if (group->members->len > 0)
-                update_running(group, options, is_of_registry);
+                update_running(group, options);
 }
 
 void update_image(const char *image, GPtrArray *members, const Options *options, bool is_asked_for) {
-        g_auto(Group) group = { .image = image,
-                                .members = g_ptr_array_new(),
+        g_auto(Group) group = { .members = g_ptr_array_new(),
                                 .lock = -1,
                                 .is_asked_for = is_asked_for,
                                 .request = { .reference = (char *) image, .retry = 1 } };
-        bool is_registry = false;
 
         for (guint i = 0; i < members->len; i++) {
                 UpdateMember *member = members->pdata[i];
@@ -381,10 +364,10 @@ void update_image(const char *image, GPtrArray *members, const Options *options,
                 if (member->updated || !g_str_equal(member->container->args->image, image))
                         continue;
                 g_ptr_array_add(group.members, member);
-                is_registry |= is_of_registry(member);
+                group.is_of_registry |= !g_str_equal(member->policy, "local");
                 group.request.authfile = group.request.authfile ?:
                                                  (char *) launch_args_last(member->container->args->labels,
                                                                            AUTO_UPDATE_LABEL ".authfile");
         }
-        update_group(&group, options, is_registry);
+        update_group(&group, options);
 }

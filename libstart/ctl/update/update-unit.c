@@ -13,15 +13,14 @@ bool update_runs(const ContainerUnit *container) {
         return g_str_equal(container->active, "active") && container->pid > 0;
 }
 
-static const char *find_scope(void) {
-        return user_view_is_here() ? "--user" : "--system";
-}
-
 /* That a program cannot be run for a moment says nothing of an image, which would be rolled back for it. */
 #define TRIES 4
 
-/* What systemctl prints; words: systemctl, whose, and what. Transfer full. */
-static char *ask_systemctl(const char *const *words, GError **error) {
+/* The lines that systemctl prints. properties: for `show`, or NULL. Transfer full. */
+static char **systemctl(const char *verb, const ContainerUnit *container, const char *properties, GError **error) {
+        const char *const words[] = { "systemctl", user_view_is_here() ? "--user" : "--system",
+                                      verb,        container->unit,
+                                      properties,  NULL };
         g_autofree char *output = NULL, *messages = NULL;
         g_autoptr(GError) problem = NULL;
         int status;
@@ -30,15 +29,15 @@ static char *ask_systemctl(const char *const *words, GError **error) {
                                       &messages, &status, &problem);
              i++) {
                 if (i == TRIES) {
-                        error_set(error, KT_ERROR_UNTRIED, "systemctl %s: %s", words[2], problem->message);
+                        error_set(error, KT_ERROR_UNTRIED, "systemctl %s: %s", verb, problem->message);
                         return NULL;
                 }
                 g_clear_error(&problem);
                 g_usleep(INTERVAL);
         }
         if (g_spawn_check_wait_status(status, &problem))
-                return g_steal_pointer(&output);
-        error_set(error, KT_ERROR_FAILED, "systemctl %s: %s", words[2],
+                return g_strsplit(output, "\n", -1);
+        error_set(error, KT_ERROR_FAILED, "systemctl %s: %s", verb,
                   messages && messages[0] ? g_strchomp(messages) : problem->message);
         return NULL;
 }
@@ -52,73 +51,60 @@ static bool cut_error(GError **error) {
         return false;
 }
 
-/* How often systemd has restarted it by itself, and whether it is up. */
-static bool ask_state(const ContainerUnit *container, guint32 *ret_restarts, bool *ret_up, GError **error) {
-        const char *const show[] = {
-                "systemctl",     find_scope(), "show", "--value", "--property=ActiveState", "--property=NRestarts",
-                container->unit, NULL
-        };
-        g_autofree char *output = ask_systemctl(show, error);
-        g_auto(GStrv) lines = output ? g_strsplit(output, "\n", -1) : NULL;
-
-        *ret_up = false;
-        /* In whatever order they come. */
-        for (char **line = lines; line && *line; line++)
-                if (g_ascii_isdigit((*line)[0]))
-                        *ret_restarts = (guint32) g_ascii_strtoull(*line, NULL, 10);
-                else
-                        *ret_up |= g_str_equal(*line, "active") || g_str_equal(*line, "reloading");
-        return output;
-}
-
-/* One that fails all the time may be started by systemd between the two calls, which counts. */
-bool update_restart(ContainerUnit *container, GError **error) {
-        const char *const reset[] = { "systemctl", find_scope(), "reset-failed", container->unit, NULL },
-                          *const restart[] = { "systemctl", find_scope(), "restart", container->unit, NULL };
-        g_autofree char *ignored = ask_systemctl(reset, NULL), *output = ask_systemctl(restart, error);
-        bool is_active;
-
-        return output ? ask_state(container, &container->restarts, &is_active, error) : cut_error(error);
-}
-
-/* 0 where it is not there. */
+/* 0 where it is not there, or `lines` is NULL. */
 static guint64 find_number(char **lines, const char *name) {
         size_t length = strlen(name);
 
-        for (; *lines; lines++)
+        for (; lines && *lines; lines++)
                 if (g_str_has_prefix(*lines, name) && (*lines)[length] == '=')
                         return g_ascii_strtoull(*lines + length + 1, NULL, 10);
         return 0;
 }
 
+static bool has_line(char **lines, const char *line) {
+        return g_strv_contains((const char *const *) lines, line);
+}
+
+/* How often systemd has restarted it by itself, and whether it is up. */
+static char **ask_state(const ContainerUnit *container, GError **error) {
+        return systemctl("show", container, "--property=ActiveState,NRestarts", error);
+}
+
+/* One that fails all the time may be started by systemd between the two calls, which counts. */
+bool update_restart(ContainerUnit *container, GError **error) {
+        g_auto(GStrv) ignored = systemctl("reset-failed", container, NULL, NULL),
+                      done = systemctl("restart", container, NULL, error), state = NULL;
+
+        if (!done)
+                return cut_error(error);
+        state = ask_state(container, error);
+        if (state)
+                container->restarts = (guint32) find_number(state, "NRestarts");
+        return state;
+}
+
 /* The process of a service that somebody stops ends after the service has left "active", else before. systemd forgets
  * all this of a service that nothing refers to. */
 bool update_has_ended(const ContainerUnit *container, gint64 since) {
-        const char *const show[] = { "systemctl",
-                                     find_scope(),
-                                     "show",
-                                     "--property=Type,InactiveExitTimestampMonotonic,ActiveExitTimestampMonotonic,"
-                                     "ExecMainExitTimestampMonotonic",
-                                     container->unit,
-                                     NULL };
-        g_autofree char *output = ask_systemctl(show, NULL);
-        g_auto(GStrv) lines = g_strsplit(output ?: "", "\n", -1);
+        g_auto(GStrv) lines = systemctl("show", container,
+                                        "--property=Type,InactiveExitTimestampMonotonic,ActiveExitTimestampMonotonic,"
+                                        "ExecMainExitTimestampMonotonic",
+                                        NULL);
         guint64 begin = find_number(lines, "InactiveExitTimestampMonotonic"),
                 left = find_number(lines, "ActiveExitTimestampMonotonic"),
                 exited = find_number(lines, "ExecMainExitTimestampMonotonic");
         gint64 start = g_get_real_time() - g_get_monotonic_time() + (gint64) begin;
 
-        return begin > 0 && begin <= exited && exited <= left && start >= since &&
-               !g_strv_contains((const char *const *) lines, "Type=oneshot");
+        return begin > 0 && begin <= exited && exited <= left && start >= since && !has_line(lines, "Type=oneshot");
 }
 
 static bool is_up(const ContainerUnit *container, GError **error) {
-        guint32 restarts = 0;
-        bool is_active;
+        g_auto(GStrv) state = ask_state(container, error);
 
-        if (!ask_state(container, &restarts, &is_active, error))
+        if (!state)
                 return false;
-        return (is_active && restarts == container->restarts) ||
+        return ((has_line(state, "ActiveState=active") || has_line(state, "ActiveState=reloading")) &&
+                find_number(state, "NRestarts") == container->restarts) ||
                error_set(error, KT_ERROR_FAILED, "%s ends again; see journalctl -u %s", container->unit,
                          container->unit);
 }
@@ -132,17 +118,18 @@ typedef enum Verdict {
 
 static Verdict judge(const ContainerUnit *container, GError **error) {
         g_autofree char *health = NULL;
+        g_autoptr(GError) unknown = NULL;
 
         if (!is_up(container, error))
                 return FAILED;
-        health = health_describe(container);
+        health = health_describe(container, &unknown);
         if (g_strcmp0(health, "unhealthy") == 0) {
                 error_set(error, KT_ERROR_FAILED, "%s is not healthy; see keyturnctl health %s", container->unit,
                           container->unit);
                 return FAILED;
         }
-        if (health)
-                return g_str_equal(health, "healthy") ? WORKS : CHECKED;
+        if (health || unknown)
+                return g_strcmp0(health, "healthy") == 0 ? WORKS : CHECKED;
         return g_strcmp0(container->args->sdnotify, "container") == 0 ? WORKS : PRESUMED;
 }
 
