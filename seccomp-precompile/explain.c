@@ -35,12 +35,11 @@ static void print_arguments(const SeccompRule *rule) {
 }
 
 static void print_rule(const SeccompRule *rule, const SeccompTarget *target) {
-        g_autofree char *action = seccomp_action_describe(rule->action), *why = NULL;
-        bool applies = seccomp_rule_applies(rule, target, &why);
+        g_autofree char *action = seccomp_action_describe(rule->action);
 
         printable_print("  syscalls[%zu]: %s", rule->position, action);
         print_arguments(rule);
-        printable_print(" (%s)\n", applies ? "holds" : why);
+        printable_print(" (%s)\n", seccomp_rule_obstacle(rule, target) ?: "holds");
 }
 
 static void print_rules(const SeccompProfile *profile, const SeccompTarget *target, const char *call) {
@@ -84,7 +83,11 @@ static bool print_verdict(GBytes *filter, const struct seccomp_data *data, const
         guint32 verdict;
 
         if (!bpf_simulate(program, size / sizeof *program, data, &verdict))
-                return error_set(error, KT_ERROR_FAILED, "The filter is none that the kernel would take");
+                return error_set(
+                        error, KT_ERROR_FAILED,
+                        "The filter that was compiled is broken, so that it does not say what becomes of '%s': "
+                        "this is a mistake of keyturn's, not of the profile's; please report it",
+                        call);
         action = seccomp_action_describe(verdict);
         printable_print("%s: %s\n", call, action);
         return true;

@@ -9,6 +9,7 @@
 #include "libstart/base/log.h"
 #include "libstart/base/paths.h"
 #include "libstart/base/printable.h"
+#include "libstart/base/string-order.h"
 #include "libstart/request/seccomp-request.h"
 #include "libstart/seccomp/cache-file.h"
 #include "libstart/seccomp/obtain.h"
@@ -20,10 +21,6 @@
 
 static const char *const directories[] = { PATH_SECCOMP, PATH_SECCOMP_LIB };
 
-static int compare_names(gconstpointer a, gconstpointer b) {
-        return g_strcmp0(*(const char *const *) a, *(const char *const *) b);
-}
-
 /* Names of the filters that begin with `prefix`, sorted. A directory that is not there has none. */
 static GPtrArray *list_names(const char *dir, const char *prefix) {
         GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
@@ -33,7 +30,7 @@ static GPtrArray *list_names(const char *dir, const char *prefix) {
         while (handle && (name = g_dir_read_name(handle)))
                 if (name[0] != '.' && g_str_has_suffix(name, SUFFIX) && g_str_has_prefix(name, prefix))
                         g_ptr_array_add(names, g_strdup(name));
-        g_ptr_array_sort(names, compare_names);
+        g_ptr_array_sort(names, string_order);
         return names;
 }
 
@@ -82,8 +79,8 @@ static void print_filter(const char *root, const char *directory, const char *na
                 return;
         }
         printable_print("%-*.*s  %016" G_GINT64_MODIFIER "x  %5zu  %6s  %-4s  %s  %s\n", SHORT_KEY, SHORT_KEY, name,
-                        entry->bounding_caps, g_bytes_get_size(entry->filter) / sizeof(struct sock_filter), age,
-                        g_str_equal(directory, PATH_SECCOMP) ? "run" : "lib", entry->path, use);
+                        entry->header.bounding_caps, g_bytes_get_size(entry->filter) / sizeof(struct sock_filter),
+                        age, g_str_equal(directory, PATH_SECCOMP) ? "run" : "lib", entry->path, use);
 }
 
 bool list_filters(const char *root, GError **error) {
@@ -104,14 +101,12 @@ bool list_filters(const char *root, GError **error) {
 }
 
 SeccompCacheEntry *find_filter(const char *root, const char *key, GError **error) {
-        g_autofree char *found = NULL;
-
         if (strchr(key, '/')) {
                 g_autofree char *dir = g_path_get_dirname(key), *name = g_path_get_basename(key);
 
                 return seccomp_cache_read(dir, name, error);
         }
-        for (size_t i = 0; !found && i < G_N_ELEMENTS(directories); i++) {
+        for (size_t i = 0; i < G_N_ELEMENTS(directories); i++) {
                 g_autofree char *dir = g_strconcat(root, directories[i], NULL);
                 g_autoptr(GPtrArray) names = list_names(dir, key);
 

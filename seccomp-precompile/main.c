@@ -21,15 +21,6 @@
 #include "seccomp-precompile/precompile.h"
 #include "seccomp-precompile/requests.h"
 
-typedef enum Verb {
-        VERB_COMPILE,
-        VERB_LIST,
-        VERB_DUMP,
-        VERB_EXPLAIN,
-        VERB_CHECK,
-} Verb;
-
-static Verb arg_verb = VERB_COMPILE;
 static const char *arg_verb_value; /* of --dump, --explain, --check */
 static const char *arg_root = "";
 static const char *arg_output;
@@ -86,8 +77,71 @@ static const struct option options[] = {
         { "version", no_argument, NULL, ARG_VERSION },     { NULL, 0, NULL, 0 },
 };
 
-static bool set_verb(Verb verb, const char *value, GError **error) {
-        if (arg_verb != VERB_COMPILE)
+static bool parse_caps(const char *text, guint64 *ret, GError **error) {
+        const char *digits = g_str_has_prefix(text, "0x") ? text + 2 : text;
+
+        *ret = 0;
+        return !text[0] ||
+               (g_ascii_isxdigit(digits[0]) &&
+                g_ascii_string_to_unsigned(digits, 16, 0, CAPABILITY_ALL, ret, NULL)) ||
+               capability_add(text, ret, error);
+}
+
+static bool dump(char *const *words, GError **error) {
+        g_autoptr(SeccompCacheEntry) entry = find_filter(arg_root, arg_verb_value, error);
+
+        if (!entry)
+                return false;
+        g_autofree char *text = bpf_disassemble(g_bytes_get_data(entry->filter, NULL),
+                                                g_bytes_get_size(entry->filter) / sizeof(struct sock_filter));
+        printable_print("# %s:%016" G_GINT64_MODIFIER "x\n%s", entry->path, entry->header.bounding_caps, text);
+        return true;
+}
+
+/* Of --check and --explain. Transfer full. */
+static char *find_profile(GError **error) {
+        return g_str_equal(arg_verb_value, SECCOMP_REQUEST_DEFAULT) ? seccomp_default_profile_path(arg_root, error) :
+                                                                      g_strdup(arg_verb_value);
+}
+
+static bool check(char *const *words, GError **error) {
+        g_autofree char *path = find_profile(error);
+        g_autoptr(SeccompProfile) profile = path ? seccomp_profile_load(arg_root, path, error) : NULL;
+
+        if (!profile || seccomp_filter_check(profile, error))
+                return profile;
+        g_prefix_error(error, "seccomp profile '%s': ", path);
+        return false;
+}
+
+static bool explain_call(char *const *words, GError **error) {
+        g_autofree char *path = NULL;
+        guint64 caps;
+
+        if (!words[0])
+                return error_set(error, KT_ERROR_USAGE, "The system call to explain is missing; see --help");
+        return parse_caps(arg_caps, &caps, error) && (path = find_profile(error)) &&
+               explain(arg_root, path, caps, (const char *const *) words, error);
+}
+
+static bool list(char *const *words, GError **error) {
+        return list_filters(arg_root, error);
+}
+
+static bool compile(char *const *words, GError **error) {
+        if (!arg_requests && !(arg_requests = requests_load(arg_root, error)))
+                return false;
+        if (!precompile(arg_root, arg_output, arg_requests))
+                exit(EXIT_FAILURE); /* and has said why */
+        return true;
+}
+
+typedef bool Verb(char *const *words, GError **error);
+
+static Verb *arg_verb = compile;
+
+static bool set_verb(Verb *verb, const char *value, GError **error) {
+        if (arg_verb != compile)
                 return error_set(error, KT_ERROR_USAGE, "--list, --dump, --check and --explain exclude each other");
         arg_verb = verb;
         arg_verb_value = value;
@@ -122,17 +176,17 @@ static bool take_option(int c, GError **error) {
                 arg_caps = optarg;
                 return true;
         case ARG_CHECK:
-                return set_verb(VERB_CHECK, optarg, error);
+                return set_verb(check, optarg, error);
         case ARG_DUMP:
-                return set_verb(VERB_DUMP, optarg, error);
+                return set_verb(dump, optarg, error);
         case ARG_EXPLAIN:
-                return set_verb(VERB_EXPLAIN, optarg, error);
+                return set_verb(explain_call, optarg, error);
         case ARG_FILTER:
                 return add_filter(optarg, error);
         case ARG_FROM:
                 return add_file(optarg, error);
         case ARG_LIST:
-                return set_verb(VERB_LIST, NULL, error);
+                return set_verb(list, NULL, error);
         case ARG_OUTPUT:
                 arg_output = optarg;
                 return true;
@@ -143,78 +197,10 @@ static bool take_option(int c, GError **error) {
         return error_set(error, KT_ERROR_USAGE, "There is no such option, or it lacks its value; see --help");
 }
 
-static bool parse_caps(const char *text, guint64 *ret, GError **error) {
-        const char *digits = g_str_has_prefix(text, "0x") ? text + 2 : text;
-
-        if (!text[0]) {
-                *ret = 0;
-                return true;
-        }
-        return (g_ascii_isxdigit(digits[0]) &&
-                g_ascii_string_to_unsigned(digits, 16, 0, CAPABILITY_ALL, ret, NULL)) ||
-               capability_parse(text, ret, error);
-}
-
-static bool dump(GError **error) {
-        g_autoptr(SeccompCacheEntry) entry = find_filter(arg_root, arg_verb_value, error);
-
-        if (!entry)
-                return false;
-        g_autofree char *text = bpf_disassemble(g_bytes_get_data(entry->filter, NULL),
-                                                g_bytes_get_size(entry->filter) / sizeof(struct sock_filter));
-        printable_print("# %s:%016" G_GINT64_MODIFIER "x\n%s", entry->path, entry->bounding_caps, text);
-        return true;
-}
-
-/* Of --check and --explain. Transfer full. */
-static char *find_profile(GError **error) {
-        return g_str_equal(arg_verb_value, SECCOMP_REQUEST_DEFAULT) ? seccomp_default_profile_path(arg_root, error) :
-                                                                      g_strdup(arg_verb_value);
-}
-
-static bool check(GError **error) {
-        g_autofree char *path = find_profile(error);
-        g_autoptr(SeccompProfile) profile = path ? seccomp_profile_load(arg_root, path, error) : NULL;
-
-        if (!profile || seccomp_filter_check(profile, error))
-                return profile;
-        g_prefix_error(error, "seccomp profile '%s': ", path);
-        return false;
-}
-
-static bool explain_call(char *const *words, GError **error) {
-        g_autofree char *path = NULL;
-        guint64 caps;
-
-        if (!words[0])
-                return error_set(error, KT_ERROR_USAGE, "The system call to explain is missing; see --help");
-        return parse_caps(arg_caps, &caps, error) && (path = find_profile(error)) &&
-               explain(arg_root, path, caps, (const char *const *) words, error);
-}
-
-static bool compile(GError **error) {
-        if (!arg_requests && !(arg_requests = requests_load(arg_root, error)))
-                return false;
-        if (!precompile(arg_root, arg_output, arg_requests))
-                exit(EXIT_FAILURE); /* and has said why */
-        return true;
-}
-
 static bool run(char *const *words, GError **error) {
-        if (arg_verb != VERB_EXPLAIN && words[0])
+        if (arg_verb != explain_call && words[0])
                 return error_set(error, KT_ERROR_USAGE, "'%s' is one word too many; see --help", words[0]);
-        switch (arg_verb) {
-        case VERB_LIST:
-                return list_filters(arg_root, error);
-        case VERB_DUMP:
-                return dump(error);
-        case VERB_EXPLAIN:
-                return explain_call(words, error);
-        case VERB_CHECK:
-                return check(error);
-        default:
-                return compile(error);
-        }
+        return arg_verb(words, error);
 }
 
 int seccomp_precompile_main(int argc, char *argv[]) {
@@ -234,7 +220,7 @@ int seccomp_precompile_main(int argc, char *argv[]) {
                 take_option(c, &error);
         }
         /* A system image's are made by anybody. */
-        if (!error && arg_verb == VERB_COMPILE && !arg_output)
+        if (!error && arg_verb == compile && !arg_output)
                 (void) user_view_enter(&error);
         if (!error && run(argv + optind, &error))
                 return EXIT_SUCCESS;

@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
-#include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "libstart/base/error.h"
-#include "libstart/base/fd.h"
 #include "libstart/base/log.h"
 #include "libstart/base/paths.h"
 #include "libstart/request/seccomp-request.h"
 #include "libstart/seccomp/cache-file.h"
 #include "libstart/seccomp/obtain.h"
+#include "libstart/systemd/systemd-notify.h"
 #include "seccomp-precompile/precompile.h"
 
 /* A little longer than a tick of any kernel: what was changed before has another time than what is
@@ -51,46 +47,33 @@ static Outcome report(const Job *job, const GError *error) {
 }
 
 static bool build_settled(const Job *job, SeccompBuild *ret, GError **error) {
-        for (int attempt = 0; attempt < 3; attempt++) {
-                SeccompBuild build;
-
-                if (!seccomp_build(job->root, &job->key, &build, error))
+        for (int attempt = 0; attempt < 3 && !ret->keepable; attempt++) {
+                if (attempt > 0)
+                        g_usleep(TICK_US);
+                seccomp_build_clear(ret);
+                if (!seccomp_build(job->root, &job->key, ret, error))
                         return false;
-                if (build.keepable || attempt == 2) {
-                        *ret = build;
-                        break;
-                }
-                seccomp_build_clear(&build);
-                g_usleep(TICK_US);
         }
         return ret->keepable || error_set(error, KT_ERROR_FAILED, "'%s' is changing all the time", ret->entry->path);
 }
 
-static Outcome make_for_boot(const Job *job, GError **error) {
-        g_autofree char *dir = g_strconcat(job->root, PATH_SECCOMP, NULL);
-        g_auto(SeccompBuild) build = { 0 };
-
-        if (!build_settled(job, &build, error) || !seccomp_cache_write(dir, job->key.name, build.entry, error))
-                return report(job, *error);
-        return build.from_image ? OUTCOME_FROM_IMAGE : OUTCOME_COMPILED;
-}
-
 /* The same bytes whenever the same image is built. */
-static Outcome make_for_image(const Job *job, GError **error) {
-        g_auto(SeccompBuild) build = { 0 };
-
-        if (!seccomp_build(job->root, &job->key, &build, error))
-                return report(job, *error);
-        memset(build.entry->sources, 0, sizeof build.entry->sources);
-        if (!seccomp_cache_write(job->output, job->key.name, build.entry, error))
-                return report(job, *error);
-        return OUTCOME_COMPILED;
+static bool build_for_image(const Job *job, SeccompBuild *ret, GError **error) {
+        if (!seccomp_build(job->root, &job->key, ret, error))
+                return false;
+        memset(ret->entry->header.sources, 0, sizeof ret->entry->header.sources);
+        return true;
 }
 
 static Outcome make(const Job *job) {
+        g_autofree char *dir = job->output ? g_strdup(job->output) : g_strconcat(job->root, PATH_SECCOMP, NULL);
+        g_auto(SeccompBuild) build = { 0 };
         g_autoptr(GError) error = NULL;
 
-        return job->output ? make_for_image(job, &error) : make_for_boot(job, &error);
+        if (!(job->output ? build_for_image : build_settled)(job, &build, &error) ||
+            !seccomp_cache_write(dir, job->key.name, build.entry, &error))
+                return report(job, error);
+        return build.from_image && !job->output ? OUTCOME_FROM_IMAGE : OUTCOME_COMPILED;
 }
 
 static bool is_there(const Job *job) {
@@ -159,19 +142,12 @@ static void make_all(const GArray *jobs, guint counts[OUTCOME_MAX]) {
 
 /* What systemctl status shows. */
 static void send_status(const char *text) {
-        const char *path = getenv("NOTIFY_SOCKET");
-        struct sockaddr_un address = { .sun_family = AF_UNIX };
         g_autofree char *state = g_strconcat("STATUS=", text, NULL);
+        g_autoptr(GError) error = NULL;
+        g_autoptr(Notify) systemd = notify_open(&error);
 
-        if (!path || strlen(path) >= sizeof address.sun_path)
-                return;
-        memcpy(address.sun_path, path, strlen(path));
-        if (path[0] == '@') /* abstract */
-                address.sun_path[0] = '\0';
-        _cleanup_close_ int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-        if (fd < 0 || sendto(fd, state, strlen(state), MSG_NOSIGNAL, (struct sockaddr *) &address,
-                             (socklen_t) (offsetof(struct sockaddr_un, sun_path) + strlen(path))) < 0)
-                log_debug("systemd does not hear the status: %s", g_strerror(errno));
+        if (error || !notify_send(systemd, state, &error))
+                log_debug("systemd does not hear the status: %s", error->message);
 }
 
 bool precompile(const char *root, const char *output, const GPtrArray *requests) {
