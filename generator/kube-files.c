@@ -79,11 +79,24 @@ static void add_yaml(KubeCall *call, const UnitLine *line, const char *name) {
                 g_autofree char *where = unit_file_value(call->file->unit, "Kube", "SetWorkingDirectory"),
                                 *directory = g_path_get_dirname(path);
 
-                if (g_strcmp0(where, "yaml") == 0)
+                if (where && g_ascii_strcasecmp(where, "yaml") == 0)
                         g_ptr_array_add(call->words, g_strconcat("directory:", directory, NULL));
-                else if (g_strcmp0(where, "unit") == 0)
+                else if (where && g_ascii_strcasecmp(where, "unit") == 0)
                         g_ptr_array_add(call->words, g_strconcat("directory:", call->file->directory, NULL));
         }
+}
+
+static bool is_yaml(const char *key) {
+        return g_strcmp0(key, "Yaml") == 0 || g_strcmp0(key, "ConfigMap") == 0;
+}
+
+static void add_yaml_line(KubeCall *call, const UnitLine *line) {
+        g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
+
+        if (!words_split(names, line->value, WORDS_PLAIN, NULL))
+                say_at(call, line, "a quote is open");
+        for (guint i = 0; i < names->len; i++)
+                add_yaml(call, line, names->pdata[i]);
 }
 
 /* None takes back those before. */
@@ -103,7 +116,6 @@ static void add_line(KubeCall *call, const UnitLine *line) {
                 *const of_pods[] = { "ContainersConfModule", "Network",    "PublishPort", "RemapGid", "RemapUid",
                                      "RemapUidSize",         "RemapUsers", "UserNS",      NULL },
                        *const of_containers[] = { "ContainersConfModule", "LogDriver", "LogOpt", NULL };
-        g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
 
         if (g_strv_contains(of_pods, line->key))
                 g_ptr_array_add(call->words, g_strdup_printf("pod:%u:%s=%s", line->number, line->key, line->value));
@@ -112,12 +124,6 @@ static void add_line(KubeCall *call, const UnitLine *line) {
                                 g_strdup_printf("container:%u:%s=%s", line->number, line->key, line->value));
         else if (g_str_equal(line->key, "AutoUpdate"))
                 add_updates(call, line);
-        else if (g_str_equal(line->key, "Yaml") || g_str_equal(line->key, "ConfigMap")) {
-                if (!words_split(names, line->value, WORDS_PLAIN, NULL))
-                        say_at(call, line, "a quote is open");
-                for (guint i = 0; i < names->len; i++)
-                        add_yaml(call, line, names->pdata[i]);
-        }
 }
 
 /*
@@ -262,9 +268,14 @@ static void run_call(KubeCall *call) {
         g_ptr_array_add(call->words, g_strdup(call->file->path));
         if (force && key_parse_boolean(force, &is_forced, NULL) && is_forced)
                 g_ptr_array_add(call->words, g_strdup("force:"));
-        for (guint i = 0; section && i < section->lines->len; i++)
-                if (g_array_index(section->lines, UnitLine, i).key)
-                        add_line(call, &g_array_index(section->lines, UnitLine, i));
+        for (guint i = 0; section && i < section->lines->len; i++) {
+                const UnitLine *line = &g_array_index(section->lines, UnitLine, i);
+
+                if (is_yaml(line->key) && !unit_section_takes_back(section, line))
+                        add_yaml_line(call, line);
+                else if (line->key)
+                        add_line(call, line);
+        }
         g_ptr_array_add(call->words, NULL);
         if (call->fds->len == 0 && !call->failed)
                 error_set(&error, KT_ERROR_USAGE, "Yaml= must be given");

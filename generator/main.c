@@ -13,23 +13,23 @@
 #include "generator/files/names.h"
 #include "generator/files/podman-generator.h"
 #include "generator/files/tree.h"
+#include "generator/kinds/container-service.h"
 #include "generator/kube-files.h"
 #include "generator/parts/kernel-control.h"
 #include "generator/prefetch.h"
 #include "generator/refused.h"
 #include "generator/resource-output.h"
 #include "generator/run.h"
-#include "generator/summaries.h"
 #include "generator/system-image.h"
-#include "generator/untrusted-survey.h"
 #include "keyturn-config.h"
 #include "libstart/base/log.h"
 #include "libstart/base/program.h"
+#include "libstart/request/seccomp-request.h"
 
 #define VERIFY KEYTURN_LIBDIR "/keyturn-verify"
 
-static bool arg_users = false; /* called by the name for users' managers */
-static bool arg_alone = false, arg_dry_run = false, arg_install = false;
+static bool arg_users = false;                                          /* called by the name for users' managers */
+static int arg_alone = false, arg_dry_run = false, arg_install = false; /* as getopt_long(3) sets them */
 static const char *arg_root = NULL;
 static const char *arg_normal = NULL, *arg_early = NULL, *arg_late = NULL;
 
@@ -57,22 +57,13 @@ static void help(void) {
              "See the man pages keyturn-generator(8) and keyturn.container(5).");
 }
 
-enum {
-        ARG_ALONE = 0x100,
-        ARG_DRY_RUN,
-        ARG_HELP,
-        ARG_INSTALL,
-        ARG_ROOT,
-        ARG_VERSION,
-};
-
 static const struct option options[] = {
-        { "alone", no_argument, NULL, ARG_ALONE },
-        { "dry-run", no_argument, NULL, ARG_DRY_RUN },
-        { "help", no_argument, NULL, ARG_HELP },
-        { "install", no_argument, NULL, ARG_INSTALL },
-        { "root", required_argument, NULL, ARG_ROOT },
-        { "version", no_argument, NULL, ARG_VERSION },
+        { "alone", no_argument, &arg_alone, true },
+        { "dry-run", no_argument, &arg_dry_run, true },
+        { "help", no_argument, NULL, 'h' },
+        { "install", no_argument, &arg_install, true },
+        { "root", required_argument, NULL, 'r' },
+        { "version", no_argument, NULL, 'v' },
         { NULL, 0, NULL, 0 },
 };
 
@@ -82,23 +73,15 @@ static int parse_argv(int argc, char *argv[]) {
 
         while ((c = getopt_long(argc, argv, "h", options, NULL)) >= 0)
                 switch (c) {
-                case ARG_ALONE:
-                        arg_alone = true;
+                case 0: /* one of the flags */
                         break;
-                case ARG_DRY_RUN:
-                        arg_dry_run = true;
-                        break;
-                case ARG_INSTALL:
-                        arg_install = true;
-                        break;
-                case ARG_ROOT:
+                case 'r':
                         arg_root = optarg;
                         break;
                 case 'h':
-                case ARG_HELP:
                         help();
                         return EXIT_SUCCESS;
-                case ARG_VERSION:
+                case 'v':
                         puts("keyturn-generator " KEYTURN_VERSION);
                         return EXIT_SUCCESS;
                 default:
@@ -177,6 +160,34 @@ static void take_file(Run *run, const SourceFile *source) {
                 resource_put(run, source);
 }
 
+static const char *find_service(const Run *run, const SourceFile *source) {
+        return source->is_masked || source->error || !g_str_has_suffix(source->name, ".container") ?
+                       NULL :
+                       unit_names_service(run->names, source, NULL);
+}
+
+/* Note what all containers can write to before the first service is made, where a file needs that
+ * (untrusted-paths.h). It is rarely so, and then every file is looked at twice. */
+static void survey_untrusted(Run *run, const GPtrArray *files) {
+        bool matter = false;
+
+        for (guint i = 0; i < files->len && !matter; i++) {
+                const SourceFile *source = files->pdata[i];
+
+                matter = source->unit && untrusted_paths_matter(source->unit);
+        }
+        for (guint i = 0; i < files->len && matter; i++) {
+                const char *service = find_service(run, files->pdata[i]);
+                g_autoptr(Conversion) container = NULL;
+
+                if (!service)
+                        continue;
+                container = container_convert(files->pdata[i], g_strdup(service), run->names, run->conf, run->machine,
+                                              run->hooks);
+                untrusted_paths_add(run->untrusted, container);
+        }
+}
+
 static bool is_kube(const SourceFile *source) {
         return g_str_has_suffix(source->name, ".kube");
 }
@@ -190,9 +201,39 @@ static void refuse_rest(Run *run, const SourceFile *source) {
                 refused_put_part(run, source, why);
 }
 
+/* An update that was interrupted is ended when all containers have started; else the unit's condition skips it. */
+static void put_update_dropin(const Run *run, const char *origin) {
+        g_autoptr(GString) text = g_string_new("# Made by keyturn-generator; do not edit.\n[Unit]\n"
+                                               "Wants=keyturn-update-resume.service\n");
+
+        if (run->has_updates)
+                writer_put_file(run->writer, origin,
+                                keyturn_conf_is_users(run->conf) ? "default.target.d/50-keyturn-update.conf" :
+                                                                   "multi-user.target.d/50-keyturn-update.conf",
+                                READERS_ALL, text);
+}
+
+/* What is made of all containers together. origin: any file, which is named where it cannot be written. */
+static void put_summaries(Run *run, const char *origin) {
+        g_autoptr(GString) filters = filters_needed_print(run->filters),
+                           list = untrusted_paths_print(run->untrusted, run->machine);
+
+        machine_conf_write(run->machine, run->writer, origin);
+        if (filters)
+                writer_put_file(run->writer, origin, SECCOMP_REQUEST_DROPIN, READERS_ALL, filters);
+        if (list)
+                writer_put_file(run->writer, origin, UNTRUSTED_PATHS_FILE, READERS_NONE, list);
+        put_update_dropin(run, origin);
+}
+
 /* Everything is made of what was read before: the files, their names, the machine's configuration. */
 static void make_all(Run *run, const Sources *sources) {
-        untrusted_survey(run, sources->files);
+        const GPtrArray *problems = keyturn_conf_problems(run->conf);
+
+        survey_untrusted(run, sources->files);
+        for (guint i = 0; i < sources->files->len; i++)
+                if (is_kube(sources->files->pdata[i]))
+                        refused_note_kube(run, sources->files->pdata[i]);
         for (guint i = 0; i < sources->files->len; i++)
                 if (!is_kube(sources->files->pdata[i]))
                         take_file(run, sources->files->pdata[i]);
@@ -202,10 +243,10 @@ static void make_all(Run *run, const Sources *sources) {
                 if (is_kube(sources->files->pdata[i]))
                         take_file(run, sources->files->pdata[i]);
         deleted_put(run);
-        for (guint i = 0; i < keyturn_conf_problems(run->conf); i++)
-                run_fail(run, "%s", keyturn_conf_problem(run->conf, i));
+        for (guint i = 0; i < problems->len; i++)
+                run_fail(run, "%s", (char *) problems->pdata[i]);
         if (sources->files->len > 0)
-                summaries_put(run, ((const SourceFile *) sources->files->pdata[0])->path);
+                put_summaries(run, ((const SourceFile *) sources->files->pdata[0])->path);
 }
 
 static void finish_writing(Run *run, Writer *writer) {
@@ -226,7 +267,7 @@ static void write_all(Run *run, const Sources *sources, SystemImage *image) {
                         "take the place of these");
         run->writer = writer_new(run->is_dry ? NULL : run->beside_podman ? arg_early : arg_normal);
         run->late = writer_new(arg_late);
-        run->image_units = image->before ? image->before->names : NULL;
+        run->image_units = image->before;
         system_image_begin(image, run->writer);
         make_all(run, sources);
         if (!run->beside_podman)
@@ -239,11 +280,27 @@ static void write_all(Run *run, const Sources *sources, SystemImage *image) {
                 run_fail(run, "%s", error->message);
 }
 
+/* Said once, not for each file that is to be in there. */
+static bool has_unit_directory(void) {
+        if (!arg_install || g_file_test(arg_normal, G_FILE_TEST_EXISTS))
+                return true;
+        log_error("The tree '%s' has no directory '" KEYTURN_UNITDIR "', where the units would be", arg_root ?: "/");
+        return false;
+}
+
 /* Only where units are made for the kernel that runs. */
 static unsigned find_missing(const Sources *sources) {
         bool is_for_this = !arg_root && !arg_install && !arg_dry_run && !arg_alone;
 
         return is_for_this && sources->files->len > 0 ? kernel_control_missing(arg_users) : 0;
+}
+
+static void open_image(Run *run, SystemImage *image) {
+        const Tree *tree = arg_alone || arg_dry_run || arg_users ? NULL : run->tree;
+        g_autoptr(GError) error = NULL;
+
+        if (!system_image_open(image, run->root, arg_install, tree, &error))
+                run_fail(run, "%s", error->message);
 }
 
 static bool run_generator(const Tree *tree) {
@@ -277,6 +334,8 @@ static bool run_generator(const Tree *tree) {
                     .refused_kubes = refused_kubes,
                     .refused_parts = refused_parts };
 
+        if (sources->files->len > 0 && !has_unit_directory())
+                return false;
         if (arg_users)
                 keyturn_conf_set_users(conf);
         if (!beside_podman)
@@ -285,7 +344,7 @@ static bool run_generator(const Tree *tree) {
 
         for (guint i = 0; i < sources->problems->len; i++)
                 run_fail(&run, "%s", (char *) sources->problems->pdata[i]);
-        system_image_open(&image, run.root, arg_install, arg_alone || arg_dry_run || arg_users ? NULL : tree);
+        open_image(&run, &image);
         if (system_image_is_current(&image, tree, sources, conf, hooks, run.missing) && !beside_podman)
                 prefetch_libstart();
         else

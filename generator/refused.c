@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 
-#include "generator/conversion.h"
+#include "generator/convert.h"
 #include "generator/files/names.h"
 #include "generator/network/network-unit.h"
 #include "generator/refused.h"
@@ -28,25 +28,18 @@ static void drop_line(UnitFile *unit, const UnitLine *refused) {
 }
 
 /* For systemctl status of a container that runs on: its journal does not say it. */
-static void describe(Container *container) {
-        const GPtrArray *findings = container_findings(container);
+static void describe(Conversion *container, const char *why) {
         const UnitLine *line = unit_section_last(container->service->user_unit, "Description");
-        g_autofree char *what = line && line->value[0] ? g_strdup(line->value) : g_strdup("%N"), *why = NULL,
-                        *escaped = NULL, *text = NULL;
-        guint i = 0;
+        const char *what = line && line->value[0] ? line->value : "%N";
+        g_autofree char *escaped = source_path_escape(why, "%"),
+                        *text = g_strdup_printf("%s (refused: %s)", what, escaped);
 
-        while (i < findings->len && !((const Finding *) findings->pdata[i])->is_problem)
-                i++;
-        if (i == findings->len)
-                return;
-        why = printable(((const Finding *) findings->pdata[i])->text);
-        escaped = source_path_escape(why, "%");
-        text = g_strdup_printf("%s (refused: %s)", what, escaped);
         service_unit(container->service, "Description", text);
 }
 
-static void say_findings(Container *container) {
-        const GPtrArray *findings = container_findings(container);
+static void say_findings(Conversion *container) {
+        const GPtrArray *findings = conversion_findings(container);
+        bool is_described = false;
 
         for (guint i = 0; i < findings->len; i++) {
                 const Finding *finding = findings->pdata[i];
@@ -56,14 +49,17 @@ static void say_findings(Container *container) {
                         continue;
                 service_comment(container->service, REFUSAL_MARK "%s", text);
                 drop_line(container->source->unit, finding->line);
+                if (!is_described)
+                        describe(container, text);
+                is_described = true;
         }
 }
 
 /* What keyturnctl needs of the container that may still run: a `run` line with nothing in it that is not known to be
  * right. */
-static void add_identity(const Container *container, GString *command) {
+static void add_identity(const Conversion *container, GString *command) {
         const LaunchArgs *args = container->args;
-        g_autofree char *image = source_path_escape(container->image ?: container->rootfs ?: "?", "%$");
+        g_autofree char *image = source_path_escape(container->image.name ?: container->image.rootfs ?: "?", "%$");
 
         if (!args->state_dir)
                 return;
@@ -75,12 +71,11 @@ static void add_identity(const Container *container, GString *command) {
 /* An empty assignment takes back all before it, those of the file's author too: nothing of the host may be changed
  * for a start that fails. Else it would be tried again and again with Restart=; a container that still runs and ends
  * is tried once, which says why it does not come back. */
-static void fail_start(Container *container) {
+static void fail_start(Conversion *container) {
         Service *service = container->service;
         g_autoptr(GString) command = g_string_new(KEYTURN_LIBDIR "/libstart refuse %y");
 
         say_findings(container);
-        describe(container);
         add_identity(container, command);
         service_set(service, "ExecCondition", "");
         service_set(service, "ExecStartPre", "");
@@ -91,14 +86,14 @@ static void fail_start(Container *container) {
 }
 
 /* Is the name its own? That of a file which is Podman's may be another file's, too. */
-static bool has_name(const Run *run, const Container *container) {
+static bool has_name(const Run *run, const Conversion *container) {
         const SourceFile *maker = unit_names_maker(run->names, container->service->name);
 
         return maker ? g_str_equal(maker->path, container->source->path) :
                        !g_str_equal(container->service->name, NAME_NONE);
 }
 
-void refused_put(const Run *run, Container *container, Writer *writer) {
+void refused_put(const Run *run, Conversion *container) {
         const SourceFile *source = container->source;
         g_autoptr(GString) text = NULL;
 
@@ -108,32 +103,44 @@ void refused_put(const Run *run, Container *container, Writer *writer) {
         fail_start(container);
         network_unit_depend(container);
         text = service_print(container->service, source->path);
-        writer_put_unit(writer, source->path, container->service, source->unit->readers, text);
+        writer_put_unit(run->writer, source->path, container->service, source->unit->readers, text);
+}
+
+void refused_note_kube(Run *run, const SourceFile *kube) {
+        g_autoptr(Conversion) itself = kube->unit && !kube->error ? convert_file(run, kube) : NULL;
+        const GPtrArray *findings = itself ? conversion_findings(itself) : NULL;
+
+        for (guint i = 0; findings && i < findings->len; i++) {
+                const Finding *finding = findings->pdata[i];
+
+                if (finding->is_problem && !g_hash_table_contains(run->refused_kubes, kube->path))
+                        g_hash_table_insert(run->refused_kubes, kube->path, g_strdup(finding->text));
+        }
 }
 
 void refused_put_part(const Run *run, const SourceFile *source, const char *why) {
-        g_autoptr(Container) part = convert_file(run, source);
+        g_autoptr(Conversion) part = convert_file(run, source);
 
         g_ptr_array_set_size(part->findings, 0);
-        container_problem(part, NULL, "another part of it is refused, so nothing of it is started: %s", why);
+        conversion_problem(part, NULL, "another part of it is refused, so nothing of it is started: %s", why);
         network_unit_assume(part);
-        refused_put(run, part, run->writer);
+        refused_put(run, part);
 }
 
 void refused_put_unreadable(Run *run, const SourceFile *source) {
         g_autoptr(UnitFile) nothing = unit_file_new();
         SourceFile empty = *source;
         const char *message = source->error->message, *path_end = message + strlen(source->path);
-        g_autoptr(Container) container = NULL;
+        g_autoptr(Conversion) container = NULL;
 
         run_fail(run, "%s", message);
         empty.unit = nothing;
         container = convert_file(run, &empty);
         g_ptr_array_set_size(container->findings, 0);
         /* What is said of the file itself begins with its path already. */
-        container_problem(container, NULL, "%s",
-                          g_str_has_prefix(message, source->path) && g_str_has_prefix(path_end, ": ") ? path_end + 2 :
-                                                                                                        message);
+        conversion_problem(
+                container, NULL, "%s",
+                g_str_has_prefix(message, source->path) && g_str_has_prefix(path_end, ": ") ? path_end + 2 : message);
         network_unit_assume(container);
-        refused_put(run, container, run->writer);
+        refused_put(run, container);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "generator/resource-output.h"
-#include "generator/conversion.h"
+#include "generator/convert.h"
 #include "generator/kinds/keys-kube.h"
 #include "generator/kinds/registry-creds.h"
 #include "generator/network/network-unit.h"
@@ -9,31 +9,33 @@
 #include "generator/refused.h"
 
 /* The password of a .image or .artifact file gets a file of its own. */
-static void put_credentials(Run *run, const Container *image) {
+static void put_credentials(Run *run, const Conversion *image) {
         g_autoptr(GString) auth = registry_creds_file(image);
         g_autofree char *name = NULL;
 
         if (!auth)
                 return;
         name = g_strconcat(image->service->name, ".auth.json", NULL);
-        g_ptr_array_insert(image->tool_words, 0, g_strconcat("--authfile=", run->directory, "/", name, NULL));
+        g_ptr_array_insert(image->image.tool_words, 0, g_strconcat("--authfile=", run->directory, "/", name, NULL));
         if (run->is_dry)
                 g_string_printf(auth, "%" G_GSIZE_FORMAT " bytes with a password\n", auth->len);
         writer_put_file(run->writer, image->source->path, name, READERS_NONE, auth);
 }
 
 /* As with Podman, all of an application is started or nothing: what is missing may be what guards the rest. */
-static void finish_kube(const Run *run, Container *kube) {
+static void finish_kube(const Run *run, Conversion *kube) {
         const char *why = g_hash_table_lookup(run->refused_kubes, kube->source->path);
 
+        if (kube->is_refused)
+                return;
         if (why)
-                container_problem(kube, NULL, "a part of it is refused, so nothing of it is started: %s", why);
-        else if (!kube->is_refused)
+                conversion_problem(kube, NULL, "a part of it is refused, so nothing of it is started: %s", why);
+        else
                 kube_service_start_parts(kube);
 }
 
 void resource_put(Run *run, const SourceFile *source) {
-        g_autoptr(Container) resource = convert_file(run, source);
+        g_autoptr(Conversion) resource = convert_file(run, source);
         g_autoptr(GString) text = NULL;
 
         network_unit_check(resource, run->tree, run->machine);
@@ -41,7 +43,7 @@ void resource_put(Run *run, const SourceFile *source) {
                 finish_kube(run, resource);
         run_report(run, resource);
         if (resource->is_refused) {
-                refused_put(run, resource, run->writer);
+                refused_put(run, resource);
                 return;
         }
         if (g_str_has_suffix(source->name, ".volume"))

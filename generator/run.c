@@ -13,7 +13,7 @@ void run_fail(Run *run, const char *format, ...) {
 }
 
 /* Of what was made of a .kube file, whose path it has. What a pod's containers say is that the pod is refused. */
-static void note_refusal(Run *run, const Container *container, const char *text) {
+static void note_refusal(Run *run, const Conversion *container, const char *text) {
         const SourceFile *source = container->source;
         bool is_pod = g_str_has_suffix(source->name, ".pod");
 
@@ -24,8 +24,8 @@ static void note_refusal(Run *run, const Container *container, const char *text)
                 g_hash_table_insert(run->refused_kubes, source->path, g_strdup(text));
 }
 
-void run_report(Run *run, const Container *container) {
-        const GPtrArray *findings = container_findings(container);
+void run_report(Run *run, const Conversion *container) {
+        const GPtrArray *findings = conversion_findings(container);
 
         for (guint i = 0; i < findings->len; i++) {
                 const Finding *finding = findings->pdata[i];

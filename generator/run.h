@@ -27,7 +27,7 @@ typedef struct Run {
         Writer *writer;
         Writer *late; /* for what is there only where nobody else has its name */
 
-        GHashTable *refused_kubes; /* paths of .kube files, and what is wrong with a part of each */
+        GHashTable *refused_kubes; /* paths of .kube files, and what is wrong with each, or with a part */
         GHashTable *refused_parts; /* the parts of them, of SourceFile, that something is wrong with */
 
         unsigned controls; /* what of the kernel the containers need; bits of KernelControl */
@@ -40,4 +40,4 @@ typedef struct Run {
 void run_fail(Run *run, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
 /* Say what was found in a file. A part of a .kube file that is refused is noted. */
-void run_report(Run *run, const Container *container);
+void run_report(Run *run, const Conversion *container);

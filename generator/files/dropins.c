@@ -119,9 +119,7 @@ static bool read_directory(const Tree *tree, Directory *directory, GError **erro
 }
 
 static int compare_names(gconstpointer a, gconstpointer b) {
-        const Dropin *const *left = a, *const *right = b;
-
-        return strcmp((*left)->name, (*right)->name);
+        return strcmp(((const Dropin *) a)->name, ((const Dropin *) b)->name);
 }
 
 /* The first of each name counts; `found` maps it to its Dropin. */
@@ -144,16 +142,10 @@ static bool collect(Dropins *dropins, const char *directory_name, GHashTable *fo
 }
 
 static bool parse_in_order(GHashTable *found, UnitFile *file, GError **error) {
-        g_autoptr(GPtrArray) order = g_ptr_array_new();
-        GHashTableIter iter;
-        void *dropin;
+        g_autoptr(GList) order = g_list_sort(g_hash_table_get_values(found), compare_names);
 
-        g_hash_table_iter_init(&iter, found);
-        while (g_hash_table_iter_next(&iter, NULL, &dropin))
-                g_ptr_array_add(order, dropin);
-        g_ptr_array_sort(order, compare_names);
-        for (guint i = 0; i < order->len; i++) {
-                Dropin *next = order->pdata[i];
+        for (GList *item = order; item; item = item->next) {
+                const Dropin *next = item->data;
 
                 if (next->error) {
                         g_propagate_error(error, g_error_copy(next->error));

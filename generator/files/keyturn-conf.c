@@ -25,35 +25,25 @@ static const struct {
         [SETTING_PULL] = { "DefaultPull", NULL, "never" },
 };
 
-typedef struct Problem {
-        unsigned place; /* of its line */
-        char *text;
-} Problem;
-
 struct KeyturnConf {
         const Tree *tree;
         bool is_loaded;
         bool is_users;
         UnitFile *file;
-        GArray *problems; /* of Problem, by their lines */
-        GError *error;    /* nothing is known */
+        GPtrArray *problems; /* of char* */
+        GError *error;       /* nothing is known */
         struct {
                 char *value, *origin;
                 GError *error;
         } known[N_SETTINGS];
 };
 
-static void problem_clear(void *data) {
-        g_free(((Problem *) data)->text);
-}
-
 KeyturnConf *keyturn_conf_new(const Tree *tree) {
         KeyturnConf *conf = g_new0(KeyturnConf, 1);
 
         conf->tree = tree;
         conf->file = unit_file_new();
-        conf->problems = g_array_new(FALSE, FALSE, sizeof(Problem));
-        g_array_set_clear_func(conf->problems, problem_clear);
+        conf->problems = g_ptr_array_new_with_free_func(g_free);
         return conf;
 }
 
@@ -71,7 +61,7 @@ void keyturn_conf_free(KeyturnConf *conf) {
         if (!conf)
                 return;
         unit_file_free(conf->file);
-        g_array_unref(conf->problems);
+        g_ptr_array_unref(conf->problems);
         g_clear_error(&conf->error);
         for (Setting setting = 0; setting < N_SETTINGS; setting++)
                 forget(conf, setting);
@@ -127,6 +117,8 @@ static bool read_files(KeyturnConf *conf, GError **error) {
 
                 if (fd >= 0)
                         dropins_add_directory(dropins, "keyturn.conf.d", path, READERS_ALL);
+                else if (errno != ENOENT && errno != ENOTDIR)
+                        return error_set_errno(error, errno, "%s: cannot be opened", path);
                 if (!is_found && !read_main_file(conf, directories[i], &is_found, error))
                         return false;
         }
@@ -155,15 +147,14 @@ static bool find_setting(const char *name, Setting *ret) {
         return false;
 }
 
-static void G_GNUC_PRINTF(3, 4) add_problem(KeyturnConf *conf, const UnitLine *line, const char *format, ...) {
-        Problem problem = { .place = line->place };
-        va_list ap;
+static void refuse(UnitFile *file, const UnitLine *line, const char *section) {
+        g_autofree char *text = g_strdup_printf(
+                "'%s=': unknown key in [%s]; keyturn.conf has DefaultNetwork=, DefaultPull=, "
+                "DefaultWritableLayerSize= and DefaultWritableLayerInodes= in [Keyturn]",
+                line->key, section);
+        const UnitProblem problem = { .line = *line, .text = unit_file_keep(file, text) };
 
-        va_start(ap, format);
-        g_autofree char *message = g_strdup_vprintf(format, ap);
-        va_end(ap);
-        problem.text = g_strdup_printf("%s:%u: %s", line->path, line->number, message);
-        g_array_append_val(conf->problems, problem);
+        g_array_append_val(file->problems, problem);
 }
 
 static void apply_section(KeyturnConf *conf, const UnitSection *section) {
@@ -176,38 +167,32 @@ static void apply_section(KeyturnConf *conf, const UnitSection *section) {
                 if (g_str_equal(section->name, "Keyturn") && find_setting(line->key, &setting))
                         set(conf, setting, line);
                 else
-                        add_problem(conf, line,
-                                    "'%s=': unknown key in [%s]; keyturn.conf has DefaultNetwork=, DefaultPull=, "
-                                    "DefaultWritableLayerSize= and DefaultWritableLayerInodes= in [Keyturn]",
-                                    line->key, section->name);
+                        refuse(conf->file, line, section->name);
         }
 }
 
 static int compare_problems(gconstpointer a, gconstpointer b) {
-        const Problem *left = a, *right = b;
+        unsigned left = ((const UnitProblem *) a)->line.place, right = ((const UnitProblem *) b)->line.place;
 
-        return (left->place > right->place) - (left->place < right->place);
+        return (left > right) - (left < right);
 }
 
 static bool apply_file(KeyturnConf *conf, GError **error) {
+        for (guint i = 0; i < conf->file->sections->len; i++)
+                apply_section(conf, conf->file->sections->pdata[i]);
+        g_array_sort(conf->file->problems, compare_problems);
         for (guint i = 0; i < conf->file->problems->len; i++) {
                 const UnitProblem *problem = &g_array_index(conf->file->problems, UnitProblem, i);
 
-                add_problem(conf, &problem->line, "%s", problem->text);
+                g_ptr_array_add(conf->problems, g_strdup_printf("%s:%u: %s", problem->line.path, problem->line.number,
+                                                                problem->text));
         }
-        for (guint i = 0; i < conf->file->sections->len; i++)
-                apply_section(conf, conf->file->sections->pdata[i]);
-        g_array_sort(conf->problems, compare_problems);
         return conf->problems->len == 0 ||
                error_set(error, KT_ERROR_USAGE, "keyturn.conf cannot be understood, which is reported on its own");
 }
 
-guint keyturn_conf_problems(const KeyturnConf *conf) {
-        return conf->problems->len;
-}
-
-const char *keyturn_conf_problem(const KeyturnConf *conf, guint number) {
-        return g_array_index(conf->problems, Problem, number).text;
+const GPtrArray *keyturn_conf_problems(const KeyturnConf *conf) {
+        return conf->problems;
 }
 
 static bool load(KeyturnConf *conf, GError **error) {

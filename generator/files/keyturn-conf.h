@@ -35,7 +35,6 @@ typedef enum Setting {
 bool keyturn_conf_default(KeyturnConf *conf, Setting setting, const char **ret_value, const char **ret_origin,
                           GError **error);
 
-/* How much is wrong with the files as a whole, as far as they have been read; and each of it ("FILE:LINE: ..."), in
- * the order of the lines. */
-guint keyturn_conf_problems(const KeyturnConf *conf);
-const char *keyturn_conf_problem(const KeyturnConf *conf, guint number);
+/* What is wrong with the files as a whole, as far as they have been read: of char* ("FILE:LINE: ..."), in the order
+ * of the lines. */
+const GPtrArray *keyturn_conf_problems(const KeyturnConf *conf);

@@ -9,6 +9,7 @@
 #include "generator/files/dropins.h"
 #include "generator/files/load.h"
 #include "generator/files/names.h"
+#include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 
 /* These belong to users' managers. The names are exact: "users-extra" is a directory like any other. */
@@ -21,6 +22,7 @@ typedef struct Scan {
         GHashTable *names;   /* of the files that count so far */
         GHashTable *visited; /* directories, as "device:inode" */
         Dropins *dropins;
+        const char *lost; /* what is wrong with a directory whose files are not known; borrowed */
 } Scan;
 
 void source_file_free(void *data) {
@@ -56,7 +58,7 @@ static bool split_search_path(GPtrArray *path, const char *unit_dirs) {
 }
 
 GPtrArray *load_search_path(const char *unit_dirs) {
-        GPtrArray *path = g_ptr_array_new_with_free_func(g_free);
+        GPtrArray *path = g_ptr_array_new_null_terminated(4, g_free, TRUE);
 
         if (split_search_path(path, unit_dirs))
                 return path;
@@ -73,7 +75,7 @@ static void add_directory(GPtrArray *path, const char *above, const char *below)
 
 GPtrArray *load_users_search_path(const char *unit_dirs) {
         static const char *const all[] = { "/etc/containers/systemd/users", "/usr/share/containers/systemd/users" };
-        GPtrArray *path = g_ptr_array_new_with_free_func(g_free);
+        GPtrArray *path = g_ptr_array_new_null_terminated(4, g_free, TRUE);
         const char *config = getenv("XDG_CONFIG_HOME");
         g_autofree char *own = g_strdup_printf("%u", getuid());
 
@@ -138,8 +140,14 @@ static void add_file(Scan *scan, int directory_fd, const char *directory, const 
         load_file(scan->tree, directory_fd, directory, readers, entry, file);
 }
 
+/* What a user may not read has never counted for her. */
 static void add_problem(Scan *scan, const char *path) {
-        g_ptr_array_add(scan->sources->problems, g_strdup_printf("%s: cannot be read: %s", path, g_strerror(errno)));
+        bool is_lost = errno != EACCES || getuid() == 0;
+        char *problem = g_strdup_printf("%s: cannot be read: %s", path, g_strerror(errno));
+
+        g_ptr_array_add(scan->sources->problems, problem);
+        if (is_lost)
+                scan->lost = problem;
 }
 
 static bool is_new_directory(Scan *scan, int fd, const char *path, mode_t *readers) {
@@ -199,11 +207,19 @@ static void scan_below(Scan *scan, const char *path, const char *resolved, mode_
                 scan_directory(scan, child, below, readers);
 }
 
-static void add_dropins(Dropins *dropins, const GPtrArray *files) {
-        for (guint i = 0; i < files->len; i++) {
-                SourceFile *file = files->pdata[i];
+/* A directory that is lost may have drop-ins of any file, and files that hide others or mask them. */
+static bool complete_file(const Scan *scan, SourceFile *file) {
+        if (scan->lost)
+                return error_set(&file->error, KT_ERROR_FAILED, "%s: what changes or hides it is not known: %s",
+                                 file->path, scan->lost);
+        return dropins_apply(scan->dropins, file->name, file->unit, &file->error);
+}
 
-                if (file->unit && !dropins_apply(dropins, file->name, file->unit, &file->error))
+static void complete_files(const Scan *scan) {
+        for (guint i = 0; i < scan->sources->files->len; i++) {
+                SourceFile *file = scan->sources->files->pdata[i];
+
+                if (file->unit && !complete_file(scan, file))
                         g_clear_pointer(&file->unit, unit_file_free);
         }
 }
@@ -218,12 +234,12 @@ void sources_sort(Sources *sources) {
         g_ptr_array_sort(sources->files, compare_files);
 }
 
-Sources *load_sources(const Tree *tree, GPtrArray *search_path) {
+Sources *load_sources(const Tree *tree, const GPtrArray *search_path) {
         g_autoptr(Dropins) dropins = dropins_new(tree);
         g_autoptr(GHashTable) names = g_hash_table_new(g_str_hash, g_str_equal);
         g_autoptr(GHashTable) visited = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
         Sources *sources = g_new0(Sources, 1);
-        Scan scan = { tree, sources, names, visited, dropins };
+        Scan scan = { tree, sources, names, visited, dropins, /* lost= */ NULL };
 
         sources->files = g_ptr_array_new_with_free_func(source_file_free);
         sources->problems = g_ptr_array_new_with_free_func(g_free);
@@ -236,7 +252,7 @@ Sources *load_sources(const Tree *tree, GPtrArray *search_path) {
                         g_ptr_array_add(sources->problems,
                                         g_strdup_printf("QUADLET_UNIT_DIRS: '%s' is no absolute path", path));
         }
-        add_dropins(dropins, sources->files);
+        complete_files(&scan);
         sources_sort(sources);
         return sources;
 }

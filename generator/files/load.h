@@ -30,13 +30,13 @@ void sources_free(Sources *sources);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Sources, sources_free)
 
 /* Podman's search path for the system: $QUADLET_UNIT_DIRS (colons between absolute directories), else below /run,
- * /etc and /usr/share. Transfer full. */
+ * /etc and /usr/share. Of char*, and a NULL behind them. Transfer full. */
 GPtrArray *load_search_path(const char *unit_dirs);
 
 /* The same for the manager of the user who executes this: below $XDG_RUNTIME_DIR and $XDG_CONFIG_HOME (~/.config),
  * and of the administrator's files those that are for that user or for all. */
 GPtrArray *load_users_search_path(const char *unit_dirs);
 
-/* Load everything in the directories and all below them. An earlier one hides later files of the same name. Transfer
- * full. */
-Sources *load_sources(const Tree *tree, GPtrArray *search_path);
+/* Load everything in the directories and all below them. An earlier one hides later files of the same name. Where one
+ * cannot be read, no file can: its drop-ins, and what hides it, may be there. Transfer full. */
+Sources *load_sources(const Tree *tree, const GPtrArray *search_path);

@@ -7,14 +7,6 @@
 
 #define UNIT_NAME_MAX 255
 
-const char *name_suffix(const char *name) {
-        static const char *const suffixes[] = { ".artifact", ".build", ".container", ".image", ".kube",
-                                                ".network",  ".pod",   ".volume",    NULL };
-        const char *dot = strrchr(name, '.');
-
-        return dot && dot != name && g_strv_contains(suffixes, dot) ? dot : NULL;
-}
-
 bool name_has_at(const char *name) {
         return strchr(name, '@');
 }
@@ -26,9 +18,11 @@ bool name_is_template(const char *name) {
 }
 
 /* The types that keyturn makes services of, with Podman's names. */
-static const struct {
+typedef struct Type {
         const char *suffix, *section, *infix;
-} types[] = {
+} Type;
+
+static const Type types[] = {
         { ".artifact", "Artifact", "-artifact" },
         { ".build", "Build", "-build" },
         { ".container", "Container", "" },
@@ -39,18 +33,23 @@ static const struct {
         { ".volume", "Volume", "-volume" },
 };
 
-const char *name_section(const char *name) {
+static const Type *find_type(const char *name) {
         for (size_t i = 0; i < G_N_ELEMENTS(types); i++)
                 if (g_str_has_suffix(name, types[i].suffix))
-                        return types[i].section;
+                        return &types[i];
         return NULL;
 }
 
-static const char *find_infix(const char *name) {
-        for (size_t i = 0; i < G_N_ELEMENTS(types); i++)
-                if (g_str_has_suffix(name, types[i].suffix))
-                        return types[i].infix;
-        return "";
+const char *name_suffix(const char *name) {
+        const char *dot = strrchr(name, '.');
+
+        return dot != name && find_type(name) ? dot : NULL;
+}
+
+const char *name_section(const char *name) {
+        const Type *type = find_type(name);
+
+        return type ? type->section : NULL;
 }
 
 char *name_template_of(const char *name) {
@@ -128,7 +127,7 @@ static char *default_service(const char *file_name) {
         const char *instance;
         size_t length = split_name(file_name, &instance);
 
-        return g_strdup_printf("%.*s%s%.*s.service", (int) length, file_name, find_infix(file_name),
+        return g_strdup_printf("%.*s%s%.*s.service", (int) length, file_name, find_type(file_name)->infix,
                                (int) (name_suffix(file_name) - instance), instance);
 }
 

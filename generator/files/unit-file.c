@@ -45,14 +45,27 @@ UnitSection *unit_file_section(const UnitFile *file, const char *name) {
         return NULL;
 }
 
-const UnitLine *unit_section_last(const UnitSection *section, const char *key) {
+const UnitLine *unit_section_last_with(const UnitSection *section, const char *key, const char *text) {
         for (guint i = section ? section->lines->len : 0; i > 0; i--) {
                 const UnitLine *line = &g_array_index(section->lines, UnitLine, i - 1);
 
-                if (line->key && g_str_equal(line->key, key))
+                if (line->key && g_str_equal(line->key, key) && strstr(line->value, text))
                         return line;
         }
         return NULL;
+}
+
+const UnitLine *unit_section_last(const UnitSection *section, const char *key) {
+        return unit_section_last_with(section, key, "");
+}
+
+bool unit_section_takes_back(const UnitSection *section, const UnitLine *line) {
+        const UnitLine *end = &g_array_index(section->lines, UnitLine, section->lines->len);
+
+        for (const UnitLine *later = line + 1; later < end; later++)
+                if (g_strcmp0(later->key, line->key) == 0 && !later->value[0])
+                        return true;
+        return false;
 }
 
 char *unit_file_value(const UnitFile *file, const char *section, const char *key) {
@@ -269,11 +282,21 @@ static void parse_comment(Reader *reader, Slice line) {
         add_line(reader, (UnitLine) { .text = keep_slice(file, line), .number = reader->number });
 }
 
+#define BYTE_ORDER_MARK "\xef\xbb\xbf"
+
 bool unit_file_parse(UnitFile *file, const char *path, const char *text, size_t length, GError **error) {
         Reader reader = { .file = file, .path = unit_file_keep(file, path), .rest = { text, length } };
         Slice line;
 
         file->current = unit_file_section(file, NULL);
+        if (length >= strlen(BYTE_ORDER_MARK) && memcmp(text, BYTE_ORDER_MARK, strlen(BYTE_ORDER_MARK)) == 0) {
+                add_problem(
+                        &reader, 1,
+                        "the file begins with a byte order mark (BOM), which editors rarely show: save it as UTF-8 "
+                        "without one");
+                reader.rest.start += strlen(BYTE_ORDER_MARK);
+                reader.rest.length -= strlen(BYTE_ORDER_MARK);
+        }
         while (next_line(&reader, &line)) {
                 Slice trimmed = trim(line);
 
@@ -305,43 +328,21 @@ void unit_section_print(const UnitSection *section, GString *output) {
 
 #define BLANKS " \t\n\r"
 
-static bool is_blank(char c) {
-        return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
+/* `digits` digits of `base` at *text, which is moved. All of them, \x and octal too, give one character of UTF-8, as
+ * with Podman (systemd takes these two for a byte). */
+static bool append_code(GString *word, const char **text, unsigned digits, unsigned base) {
+        gunichar code = 0;
 
-/* `digits` digits of `base` at *text. Moves *text behind them. */
-static bool read_digits(const char **text, unsigned digits, unsigned base, gunichar *ret) {
-        gunichar value = 0;
-
-        for (unsigned i = 0; i < digits; i++) {
-                int digit = g_ascii_xdigit_value((*text)[i]);
+        for (; digits > 0; digits--) {
+                int digit = g_ascii_xdigit_value(*(*text)++);
 
                 if (digit < 0 || (unsigned) digit >= base)
                         return false;
-                value = value * base + (unsigned) digit;
+                code = code * base + (unsigned) digit;
         }
-        *text += digits;
-        *ret = value;
-        return true;
-}
-
-/* All of them, \x and octal too, give one character of UTF-8, as with Podman (systemd takes these two for a byte). */
-static bool append_code(GString *word, const char **text, unsigned digits, unsigned base) {
-        gunichar code;
-
-        if (!read_digits(text, digits, base, &code) || code == 0 || !g_unichar_validate(code) ||
-            (base == 8 && code > 0xff))
+        if (code == 0 || !g_unichar_validate(code) || (base == 8 && code > 0xff))
                 return false;
         g_string_append_unichar(word, code);
-        return true;
-}
-
-/* As systemd does: regular expressions are written so. */
-static bool append_unknown(GString *word, const char **text, WordsSyntax syntax) {
-        if (syntax != WORDS_RELAXED)
-                return false;
-        g_string_append_c(word, '\\');
-        g_string_append_c(word, *(*text)++);
         return true;
 }
 
@@ -366,9 +367,11 @@ static bool append_escape(GString *word, const char **text, WordsSyntax syntax) 
                 return append_code(word, text, 3, 8);
         default:
                 letter = strchr(letters, **text);
-                if (!letter)
-                        return append_unknown(word, text, syntax);
-                g_string_append_c(word, meanings[letter - letters]);
+                if (!letter && syntax != WORDS_RELAXED)
+                        return false;
+                if (!letter) /* as systemd does: regular expressions are written so */
+                        g_string_append_c(word, '\\');
+                g_string_append_c(word, letter ? meanings[letter - letters] : **text);
                 ++*text;
                 return true;
         }
@@ -398,7 +401,7 @@ static bool refuse_escape(const char *text, GError **error) {
 static bool read_word(GString *word, const char **text, WordsSyntax syntax, GError **error) {
         char quote = 0;
 
-        while (**text && (quote || !is_blank(**text))) {
+        while (**text && (quote || !strchr(BLANKS, **text))) {
                 const char *start = *text;
                 char c = *(*text)++;
 

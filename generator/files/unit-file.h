@@ -55,6 +55,12 @@ UnitSection *unit_file_section(const UnitFile *file, const char *name);
 /* The last line that assigns `key`, or NULL. Section may be NULL. */
 const UnitLine *unit_section_last(const UnitSection *section, const char *key);
 
+/* The last such line with `text` in its value. */
+const UnitLine *unit_section_last_with(const UnitSection *section, const char *key, const char *text);
+
+/* Whether a later line of `section`, which has `line`, takes it back: assigns nothing to its key, which is a list. */
+bool unit_section_takes_back(const UnitSection *section, const UnitLine *line);
+
 /* The last value of `key` in that section, unquoted; NULL where it is not set, or empty. Transfer full. */
 char *unit_file_value(const UnitFile *file, const char *section, const char *key);
 

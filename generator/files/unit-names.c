@@ -24,25 +24,23 @@ const UnitLine *unit_names_line(const SourceFile *file) {
         return unit_section_last(section, "ServiceName");
 }
 
-char *unit_names_wanted(const SourceFile *file, GError **error) {
+/* The service that the file asks for, whoever makes it. Transfer full; NULL with an error where it is no name. */
+static char *find_wanted(const SourceFile *file, GError **error) {
         const UnitLine *line = unit_names_line(file);
         g_autofree char *wanted = line ? words_unquote(line->value) : NULL;
 
         return name_service(file->name, wanted && wanted[0] ? wanted : NULL, error);
 }
 
-static char *replace(const char *text, const char *specifier, const char *by) {
-        g_auto(GStrv) parts = g_strsplit(text, specifier, -1);
-
-        return g_strjoinv(by, parts);
-}
-
 char *unit_names_expand(const char *text, const char *service) {
         g_autofree char *stem = g_strndup(service, strlen(service) - strlen(".service"));
-        g_autofree char *expanded = replace(text, "%N", stem);
         const char *at = strchr(stem, '@');
+        GString *expanded = g_string_new(text);
 
-        return at && at[1] ? replace(expanded, "%i", at + 1) : g_steal_pointer(&expanded);
+        g_string_replace(expanded, "%N", stem, 0);
+        if (at && at[1])
+                g_string_replace(expanded, "%i", at + 1, 0);
+        return g_string_free(expanded, FALSE);
 }
 
 /* ContainerName=, as systemd will expand it where nothing in it depends on anything but the service. Transfer full;
@@ -67,7 +65,7 @@ static void add_container(UnitNames *names, SourceFile *file, const char *servic
 
 static void add_file(UnitNames *names, SourceFile *file) {
         GError *error = NULL;
-        char *service = unit_names_wanted(file, &error);
+        char *service = find_wanted(file, &error);
         SourceFile *maker = service ? g_hash_table_lookup(names->makers, service) : NULL;
 
         if (maker)

@@ -21,9 +21,6 @@ const char *unit_names_service(const UnitNames *names, const SourceFile *file, G
 /* The last line with ServiceName=, or NULL. */
 const UnitLine *unit_names_line(const SourceFile *file);
 
-/* The service that the file asks for, whoever makes it. Transfer full; NULL with an error where it is no name. */
-char *unit_names_wanted(const SourceFile *file, GError **error);
-
 /* Translate a word of After= and the like: the name of such a file becomes that of its service, anything else
  * stays. Fails where there is no such file. Transfer full. */
 char *unit_names_translate(const UnitNames *names, const char *word, GError **error);

@@ -22,23 +22,23 @@
 #include "generator/unit/keys.h"
 
 /* Where its name is misspelled, or its line has a problem, that is known already. */
-static void miss_section(Container *container) {
+static void miss_section(Conversion *container) {
         if (!container->is_refused)
-                container_problem(container, NULL, "the section [Container] is missing");
+                conversion_problem(container, NULL, "the section [Container] is missing");
 }
 
 /* Podman ends the one where the other starts. Here both run, and nobody can tell by the name which one is meant. */
-static void warn_of_twin(Container *container) {
+static void warn_of_twin(Conversion *container) {
         const SourceFile *twin = unit_names_twin(container->names, container->source);
 
         if (twin)
-                container_warning(
-                        container, container_line(container, "Container", "ContainerName"),
+                conversion_warning(
+                        container, conversion_line(container, "Container", "ContainerName"),
                         "the container of %s has the same name: keyturnctl knows them by their services only",
                         twin->path);
 }
 
-static void set_names(Container *container) {
+static void set_names(Conversion *container) {
         LaunchArgs *args = container->args;
 
         warn_of_twin(container);
@@ -47,8 +47,8 @@ static void set_names(Container *container) {
         args->state_dir = g_strconcat("%t/", name_state_directory(container->service->name), NULL);
 }
 
-static void apply_keys(Container *container) {
-        sections_check(container);
+static void apply_keys(Conversion *container) {
+        sections_begin(container);
         keys_apply(container, &keys_container);
         keys_apply(container, &keys_quadlet);
         keys_apply(container, &keys_keyturn);
@@ -58,8 +58,8 @@ static void apply_keys(Container *container) {
                 miss_section(container);
 }
 
-static void apply_podman_args(Container *container) {
-        podman_args_apply(container, NULL);
+static void apply_podman_args(Conversion *container) {
+        podman_args_apply(container, &podman_run);
         if (container->is_users)
                 owner_refuse(
                         container,
@@ -69,7 +69,7 @@ static void apply_podman_args(Container *container) {
                 owner_finish(container);
 }
 
-static void wait_for_view(Container *container) {
+static void wait_for_view(Conversion *container) {
         users_container_unit(container, container->service);
 }
 
@@ -90,7 +90,7 @@ enum {
 /* In this order: each does something, and needs what others have done. */
 static const struct {
         unsigned does;
-        void (*pass)(Container *container);
+        void (*pass)(Conversion *container);
         unsigned needs;
 } passes[] = {
         { KEYS, apply_keys, 0 },
@@ -116,9 +116,9 @@ static const struct {
         { 0, install_apply, ALL },
 };
 
-Container *container_convert(const SourceFile *source, char *service_name, const UnitNames *names, KeyturnConf *conf,
-                             MachineConf *machine, Hooks *hooks) {
-        Container *container = container_new(source, service_name, names);
+Conversion *container_convert(const SourceFile *source, char *service_name, const UnitNames *names, KeyturnConf *conf,
+                              MachineConf *machine, Hooks *hooks) {
+        Conversion *container = conversion_new(source, service_name, names);
         unsigned done = 0;
 
         container->keys = &keys_container;

@@ -24,7 +24,7 @@ static bool is_alias(const char *path) {
         return g_str_has_suffix(path, ".service");
 }
 
-static bool handle_alias(Container *container, const Key *key, const Value *value, GError **error) {
+static bool handle_alias(Conversion *container, const Key *key, const Value *value, GError **error) {
         size_t length = strcspn(value->text, "/");
         g_autofree char *first = g_strndup(value->text, length);
         const SourceFile *maker = unit_names_maker(container->names, first);
@@ -34,36 +34,37 @@ static bool handle_alias(Container *container, const Key *key, const Value *valu
                                  "'%s' is no name that a service can have (NAME.service, or UNIT.wants/NAME.service)",
                                  value->text);
         if (!is_alias(value->text)) {
-                container_warning(container, value->line,
-                                  "'%s' is no name that a service can have (NAME.service, or "
-                                  "UNIT.wants/NAME.service), ignoring",
-                                  value->text);
+                conversion_warning(container, value->line,
+                                   "'%s' is no name that a service can have (NAME.service, or "
+                                   "UNIT.wants/NAME.service), ignoring",
+                                   value->text);
                 return true;
         }
         if (maker && (maker != container->source || value->text[length]))
                 return error_set(error, KT_ERROR_USAGE, "'%s' is the service of %s", first, maker->path);
         if (!maker)
-                service_link(container->service, g_strdup(value->text));
+                service_link(container->service, g_strdup(value->text), container->service->name);
         return true;
 }
 
-static bool handle_also(Container *container, const Key *key, const Value *value, GError **error) {
-        container_warning(container, value->line, "other units are not enabled by this, ignoring");
+static bool handle_also(Conversion *container, const Key *key, const Value *value, GError **error) {
+        conversion_warning(container, value->line, "other units are not enabled by this, ignoring");
         return true;
 }
 
 /* The name of the links: the service, or a template's default instance. NULL where a template has no default.
  * Transfer full. */
-static char *find_instance(const Container *container) {
-        const UnitLine *line = container_line(container, "Install", "DefaultInstance");
+static char *find_instance(const Conversion *container) {
+        const UnitLine *line = conversion_line(container, "Install", "DefaultInstance");
         const char *service = container->service->name;
+        g_autofree char *instance = line ? words_unquote(line->value) : NULL;
 
         if (!name_is_template(service))
                 return g_strdup(service);
-        return line && line->value[0] ? name_instance(service, line->value) : NULL;
+        return instance && instance[0] ? name_instance(service, instance) : NULL;
 }
 
-static bool handle_default_instance(Container *container, const Key *key, const Value *value, GError **error) {
+static bool handle_default_instance(Conversion *container, const Key *key, const Value *value, GError **error) {
         g_autofree char *instance = find_instance(container);
 
         if (instance && !name_is_unit(instance))
@@ -71,23 +72,38 @@ static bool handle_default_instance(Container *container, const Key *key, const 
         return true;
 }
 
-static bool add_wanted(Container *container, const char *unit, const char *suffix) {
+/* Where the instance has a file of its own, that one says the same perhaps, by the same link to its own service. */
+static bool add_wanted(Conversion *container, const char *unit, const char *suffix) {
         g_autofree char *instance = find_instance(container);
 
         if (instance)
-                service_link(container->service, g_strconcat(unit, ".", suffix, "/", instance, NULL));
+                service_link(container->service, g_strconcat(unit, ".", suffix, "/", instance, NULL),
+                             unit_names_maker(container->names, instance) ? instance : container->service->name);
         return instance;
 }
 
+/* "multi-user" is what people call it. */
+static bool check_wanting(const UnitNames *names, const char *unit, GError **error) {
+        g_autofree char *service = g_strconcat(unit, ".service", NULL), *target = g_strconcat(unit, ".target", NULL);
+
+        if (name_is_unit(unit))
+                return true;
+        if (!strpbrk(unit, ".@") && name_is_unit(target))
+                return error_set(error, KT_ERROR_USAGE, "'%s' is no name of a unit; is '%s' meant?", unit,
+                                 unit_names_maker(names, service) ? service : target);
+        return error_set(error, KT_ERROR_USAGE, "'%s' is no name of a unit", unit);
+}
+
 /* WantedBy= and its like; key->text says which directory. */
-static bool handle_wanted(Container *container, const Key *key, const Value *value, GError **error) {
+static bool handle_wanted(Conversion *container, const Key *key, const Value *value, GError **error) {
         g_autofree char *instance = find_instance(container);
 
         if (!instance && strchr(value->text, '%'))
-                container_warning(container, value->line,
-                                  "'%s' does nothing for a template without DefaultInstance=, ignoring", value->text);
-        else if (!name_is_unit(value->text))
-                return error_set(error, KT_ERROR_USAGE, "'%s' is no name of a unit", value->text);
+                conversion_warning(container, value->line,
+                                   "'%s' does nothing for a template without DefaultInstance=, ignoring",
+                                   value->text);
+        else if (!check_wanting(container->names, value->text, error))
+                return false;
         else
                 (void) add_wanted(container, value->text, key->text);
         return true;
@@ -102,7 +118,7 @@ static const Key install_keys[] = {
         { "WantedBy", READ_WORDS, handle_wanted, "wants" },
 };
 
-void install_apply(Container *container) {
+void install_apply(Conversion *container) {
         static const KeyTable keys = { "Install", install_keys, G_N_ELEMENTS(install_keys), .is_open = true };
         const char *early = early_wanted_by(container);
 

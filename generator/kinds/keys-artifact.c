@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "generator/kinds/install.h"
-#include "generator/kinds/keys-artifact.h"
 #include "generator/kinds/registry-creds.h"
 #include "generator/kinds/resource.h"
 #include "generator/parts/image-service.h"
@@ -11,10 +10,10 @@
 #include "libstart/base/error.h"
 #include "libstart/store/reference.h"
 
-static bool handle_artifact(Container *container, const Key *key, const Value *value, GError **error) {
+static bool handle_artifact(Conversion *container, const Key *key, const Value *value, GError **error) {
         g_autoptr(Reference) reference = NULL;
 
-        container->image = g_strdup(value->text);
+        container->image.name = g_strdup(value->text);
         if (strpbrk(value->text, "%$"))
                 return true;
         reference = reference_parse(reference_skip_docker(value->text), error);
@@ -43,17 +42,17 @@ static const Key artifact_keys[] = {
 
 static const KeyTable keys_artifact = { "Artifact", artifact_keys, G_N_ELEMENTS(artifact_keys) };
 
-Container *artifact_convert(const SourceFile *source, char *service_name, const UnitNames *names, KeyturnConf *conf) {
-        Container *container = resource_new(source, service_name, names, &keys_artifact);
+Conversion *artifact_convert(const SourceFile *source, char *service_name, const UnitNames *names,
+                             KeyturnConf *conf) {
+        Conversion *container = resource_new(source, service_name, names, conf, &keys_artifact);
 
-        container->is_users = keyturn_conf_is_users(conf);
         image_service_common(container, container->service, IMAGE_PULL_AGAIN);
         if (!container->is_users)
                 service_confine_to_store(container->service);
         service_set(container->service, "RemainAfterExit", "yes");
         registry_creds_check(container, "Artifact");
-        if (!container->image)
-                container_problem(container, NULL, "Artifact= must be given");
+        if (!container->image.name)
+                conversion_problem(container, NULL, "Artifact= must be given");
         install_apply(container);
         return container;
 }

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "generator/kinds/install.h"
-#include "generator/kinds/keys-build.h"
 #include "generator/kinds/keys-container.h"
 #include "generator/kinds/resource.h"
 #include "generator/network/network-references.h"
@@ -14,26 +13,32 @@
 #include "libstart/base/error.h"
 #include "libstart/store/reference.h"
 
+static void add_option(Conversion *container, const char *option, const char *value, const UnitLine *line) {
+        g_autofree char *word = g_strconcat("--", option, "=", value, NULL);
+
+        noted_add(container->podman.args, word, line);
+}
+
 /* podman and buildah have the same options, which key->text names. */
-static bool handle_build_option(Container *container, const Key *key, const Value *value, GError **error) {
-        g_ptr_array_add(container->podman_args, g_strconcat("--", key->text, "=", value->text, NULL));
+static bool handle_build_option(Conversion *container, const Key *key, const Value *value, GError **error) {
+        add_option(container, key->text, value->text, value->line);
         return true;
 }
 
 /* The first one is the name that others know it by. */
-static bool handle_image_tag(Container *container, const Key *key, const Value *value, GError **error) {
+static bool handle_image_tag(Conversion *container, const Key *key, const Value *value, GError **error) {
         g_autofree char *tag = words_unquote(value->text);
         g_autoptr(Reference) reference = strpbrk(tag, "%$") ? NULL : reference_parse(tag, error);
 
         if (!reference && !strpbrk(tag, "%$"))
                 return false;
-        if (!container->image)
-                container->image = g_strdup(tag);
-        g_ptr_array_add(container->podman_args, g_strconcat("--tag=", tag, NULL));
+        if (!container->image.name)
+                container->image.name = g_strdup(tag);
+        add_option(container, "tag", tag, value->line);
         return true;
 }
 
-static bool handle_build_network(Container *container, const Key *key, const Value *value, GError **error) {
+static bool handle_build_network(Conversion *container, const Key *key, const Value *value, GError **error) {
         g_autofree char *name = g_strndup(value->text, strcspn(value->text, ":")), *service = NULL, *found = NULL;
 
         if (g_str_has_suffix(name, ".container"))
@@ -46,11 +51,11 @@ static bool handle_build_network(Container *container, const Key *key, const Val
         if (!found)
                 return false;
         service_order_after(container->service, "Requires", service);
-        g_ptr_array_add(container->podman_args, g_strconcat("--network=", found, NULL));
+        add_option(container, key->text, found, value->line);
         return true;
 }
 
-static bool handle_build_volume(Container *container, const Key *key, const Value *value, GError **error) {
+static bool handle_build_volume(Conversion *container, const Key *key, const Value *value, GError **error) {
         size_t length = strcspn(value->text, ":");
         g_autofree char *source = g_strndup(value->text, length), *found = NULL, *whole = NULL;
         bool no_copy;
@@ -61,8 +66,8 @@ static bool handle_build_volume(Container *container, const Key *key, const Valu
                 found = source[0] == '.' ? key_resolve_path(container->source->directory, source) : g_strdup(source);
         if (!found)
                 return false;
-        whole = g_strconcat("--volume=", found, value->text + length, NULL);
-        g_ptr_array_add(container->podman_args, g_steal_pointer(&whole));
+        whole = g_strconcat(found, value->text + length, NULL);
+        add_option(container, "volume", whole, value->line);
         return true;
 }
 
@@ -109,72 +114,76 @@ static bool is_url(const char *path) {
         return false;
 }
 
-static char *directory_of(const Container *container, const char *file) {
+static char *directory_of(const Conversion *container, const char *file) {
         g_autofree char *path = key_resolve_path(container->source->directory, file);
 
         return g_path_get_dirname(path);
 }
 
-/* The directory of the service, by "unit" or "file", or of the user's own [Service]. Transfer full. */
-static char *find_working_directory(Container *container, const char *wanted, const char *file) {
-        const UnitLine *line = service_user_line(container->service, "WorkingDirectory");
+static bool is_word(const char *wanted, const char *word) {
+        return wanted && g_ascii_strcasecmp(wanted, word) == 0;
+}
+
+/* The directory of the service, by "unit" or "file". Transfer full. */
+static char *find_working_directory(Conversion *container, const char *wanted, const char *file) {
         char *directory = NULL;
 
-        if (wanted && g_ascii_strcasecmp(wanted, "unit") == 0)
+        if (is_word(wanted, "unit"))
                 directory = source_path_escape(container->source->directory, "%");
-        else if (wanted && g_ascii_strcasecmp(wanted, "file") == 0) {
-                if (file)
-                        directory = directory_of(container, file);
-                else
-                        container_problem(container, container_line(container, "Build", "SetWorkingDirectory"),
-                                          "'file' needs File=");
-        }
+        else if (is_word(wanted, "file") && file && !is_url(file))
+                directory = directory_of(container, file);
         if (directory)
                 service_set(container->service, "WorkingDirectory", directory);
-        return directory || !line ? directory : g_strdup(line->value);
+        return directory;
 }
 
 /* Where the files are that the build may copy; NULL where podman finds them. Transfer full. */
-static char *find_context(Container *container) {
+static char *find_context(Conversion *container) {
+        const UnitLine *line = service_user_line(container->service, "WorkingDirectory");
         g_autofree char *wanted = unit_file_value(container->source->unit, "Build", "SetWorkingDirectory"),
-                        *file = unit_file_value(container->source->unit, "Build", "File"),
-                        *directory = find_working_directory(container, wanted, file);
+                        *file = unit_file_value(container->source->unit, "Build", "File"), *directory = NULL;
 
+        if (wanted && (is_url(wanted) || wanted[0] == '/'))
+                return g_steal_pointer(&wanted);
+        /* The user's counts instead, also where podman build begins at an absolute path. */
+        if (line && (!file || (file[0] != '/' && !is_url(file))))
+                return g_strdup(line->value + (line->value[0] == '-')); /* it need not be there */
+        if (wanted && !line && !is_word(wanted, "unit") && !is_word(wanted, "file"))
+                return key_resolve_path(container->source->directory, wanted);
+        directory = line ? NULL : find_working_directory(container, wanted, file);
         if (directory)
                 return g_steal_pointer(&directory);
-        if (wanted)
-                return g_steal_pointer(&wanted);
         if (!file)
-                container_problem(container, NULL, "SetWorkingDirectory= or File= must be given");
+                conversion_problem(container, conversion_line(container, "Build", "SetWorkingDirectory"),
+                                   wanted ? "'file' needs File=" : "SetWorkingDirectory= or File= must be given");
         else if (file[0] != '/' && file[0] != '%' && !is_url(file))
-                container_problem(container, container_line(container, "Build", "File"),
-                                  "a relative path needs SetWorkingDirectory=");
+                conversion_problem(container, conversion_line(container, "Build", "File"),
+                                   "a relative path needs SetWorkingDirectory=");
         else if (!is_url(file))
                 return g_path_get_dirname(file);
         return NULL;
 }
 
-static void check_users(Container *container) {
-        const UnitLine *line = container_line_with(container, "Build", "Network", ".network");
+static void check_users(Conversion *container) {
+        const UnitLine *line = conversion_line_with(container, "Build", "Network", ".network");
 
         if (container->is_users && line)
-                container_problem(container, line,
-                                  "of users' files no .network becomes a service yet: write host or none");
+                conversion_problem(container, line,
+                                   "a user's build has no network of a .network file: write host or none");
 }
 
-Container *build_convert(const SourceFile *source, char *service_name, const UnitNames *names, KeyturnConf *conf) {
-        Container *container = resource_new(source, service_name, names, &keys_build);
+Conversion *build_convert(const SourceFile *source, char *service_name, const UnitNames *names, KeyturnConf *conf) {
+        Conversion *container = resource_new(source, service_name, names, conf, &keys_build);
 
-        container->is_users = keyturn_conf_is_users(conf);
         check_users(container);
         image_service_common(container, container->service, IMAGE_BUILD_AGAIN);
-        if (!container->image)
-                container_problem(container, NULL, "ImageTag= must be given: the name of the image");
+        if (!container->image.name)
+                conversion_problem(container, NULL, "ImageTag= must be given: the name of the image");
         else {
                 g_autofree char *context = find_context(container);
 
                 image_service_build(container, context);
-                container->wanted_image = g_strdup(container->image);
+                container->image.wanted = g_strdup(container->image.name);
         }
         install_apply(container);
         return container;

@@ -10,7 +10,6 @@
 #include "generator/parts/images.h"
 #include "generator/parts/layer-limits.h"
 #include "generator/parts/log-driver.h"
-#include "generator/parts/log-fields.h"
 #include "generator/parts/mounts.h"
 #include "generator/parts/owner.h"
 #include "generator/parts/pods.h"
@@ -26,36 +25,36 @@ static void set_string(char **field, const char *value) {
         *field = g_strdup(value);
 }
 
-static bool handle_exec(Container *container, const Key *key, const Value *value, GError **error) {
+static bool handle_exec(Conversion *container, const Key *key, const Value *value, GError **error) {
         g_ptr_array_add(container->args->command, g_strdup(value->text));
         return true;
 }
 
-static bool handle_user(Container *container, const Key *key, const Value *value, GError **error) {
+static bool handle_user(Conversion *container, const Key *key, const Value *value, GError **error) {
         set_string(&container->user, value->text);
         return key_set_option(container, "user", value->text, error);
 }
 
-static bool handle_group(Container *container, const Key *key, const Value *value, GError **error) {
+static bool handle_group(Conversion *container, const Key *key, const Value *value, GError **error) {
         set_string(&container->group, value->text);
         return true;
 }
 
-static bool handle_image(Container *container, const Key *key, const Value *value, GError **error) {
-        container->is_image_made = image_is_file(value->text);
-        g_free(container->image);
-        container->image = container->is_image_made ? image_refer(container, value->text, error) : NULL;
-        if (container->image)
+static bool handle_image(Conversion *container, const Key *key, const Value *value, GError **error) {
+        container->image.is_made = image_is_file(value->text);
+        g_free(container->image.name);
+        container->image.name = container->image.is_made ? image_refer(container, value->text, error) : NULL;
+        if (container->image.name)
                 return true;
-        container->image = g_strdup(value->text);
-        return !container->is_image_made;
+        container->image.name = g_strdup(value->text);
+        return !container->image.is_made && image_check_name(value->text, error);
 }
 
 /* DIR[:O|:idmap]; what systemd expands is left for libstart to check. */
-static bool handle_rootfs(Container *container, const Key *key, const Value *value, GError **error) {
+static bool handle_rootfs(Conversion *container, const Key *key, const Value *value, GError **error) {
         const char *colon = strchr(value->text, ':');
 
-        set_string(&container->rootfs, value->text);
+        set_string(&container->image.rootfs, value->text);
         if (strpbrk(value->text, "%$"))
                 return true;
         if (value->text[0] != '/')
@@ -69,82 +68,54 @@ static bool handle_rootfs(Container *container, const Key *key, const Value *val
         return true;
 }
 
-static bool handle_no_new_privileges(Container *container, const Key *key, const Value *value, GError **error) {
-        if (g_str_equal(value->text, "false"))
-                return true;
-        return key_set_option(container, "security-opt", "no-new-privileges", error);
-}
-
-/* Mask= and Unmask=; key->text says which. */
-static bool handle_mask(Container *container, const Key *key, const Value *value, GError **error) {
-        g_autofree char *option = g_strconcat(key->text, "=", value->text, NULL);
+/* key->text is what the option begins with. */
+static bool handle_security(Conversion *container, const Key *key, const Value *value, GError **error) {
+        g_autofree char *option = g_strconcat(key->text, value->text, NULL);
 
         return key_set_option(container, "security-opt", option, error);
 }
 
-static bool handle_notify(Container *container, const Key *key, const Value *value, GError **error) {
+/* key->text is the option. */
+static bool handle_security_flag(Conversion *container, const Key *key, const Value *value, GError **error) {
+        return g_str_equal(value->text, "false") || key_set_option(container, "security-opt", key->text, error);
+}
+
+/* The profile is loaded by then: it matters to services that come before basic.target. */
+static bool handle_apparmor(Conversion *container, const Key *key, const Value *value, GError **error) {
+        service_unit(container->service, "After", "apparmor.service");
+        return handle_security(container, key, value, error);
+}
+
+static bool handle_notify(Conversion *container, const Key *key, const Value *value, GError **error) {
         bool notify;
 
         if (g_ascii_strcasecmp(value->text, "healthy") == 0)
                 return key_set_option(container, "sdnotify", "healthy", error);
         if (g_str_equal(value->text, "container") || g_str_equal(value->text, "conmon")) {
-                container_warning(
+                conversion_warning(
                         container, value->line,
                         "'%s' is a word of podman run's and not of Quadlet's, to which it means no: write yes "
                         "where the payload says itself when it is ready",
                         value->text);
                 return true;
         }
-        if (!key_parse_boolean(value->text, &notify, error))
-                return false;
+        if (!key_parse_boolean(value->text, &notify, NULL))
+                return error_set(error, KT_ERROR_USAGE,
+                                 "'%s' is neither yes (1, true, on), no (0, false, off) nor healthy", value->text);
         return !notify || key_set_option(container, "sdnotify", "container", error);
 }
 
-bool handle_podman_args(Container *container, const Key *key, const Value *value, GError **error) {
-        g_ptr_array_add(container->podman_args, g_strdup(value->text));
-        g_ptr_array_add(container->podman_lines, (void *) value->line);
+bool handle_podman_args(Conversion *container, const Key *key, const Value *value, GError **error) {
+        noted_add(container->podman.args, value->text, value->line);
         return true;
 }
 
-bool handle_global_args(Container *container, const Key *key, const Value *value, GError **error) {
-        g_ptr_array_add(container->global_args, g_strdup(value->text));
-        g_ptr_array_add(container->global_lines, (void *) value->line);
+bool handle_global_args(Conversion *container, const Key *key, const Value *value, GError **error) {
+        noted_add(container->podman.global_args, value->text, value->line);
         return true;
 }
 
-static bool handle_seccomp_profile(Container *container, const Key *key, const Value *value, GError **error) {
-        g_autofree char *option = g_strconcat("seccomp=", value->text, NULL);
-
-        return !value->text[0] || key_set_option(container, "security-opt", option, error);
-}
-
-static bool set_label(Container *container, const char *part, const char *value, GError **error) {
-        g_autofree char *option = g_strconcat("label=", part, value, NULL);
-
-        return key_set_option(container, "security-opt", option, error);
-}
-
-/* SecurityLabelDisable= and SecurityLabelNested=; key->text is the option's word. */
-static bool handle_label_flag(Container *container, const Key *key, const Value *value, GError **error) {
-        return g_str_equal(value->text, "false") || set_label(container, key->text, "", error);
-}
-
-/* The other SecurityLabel...= keys; key->text is the part of a label. */
-static bool handle_label_part(Container *container, const Key *key, const Value *value, GError **error) {
-        return !value->text[0] || set_label(container, key->text, value->text, error);
-}
-
-/* The profile is loaded by then: it matters to services that come before basic.target. */
-static bool handle_apparmor(Container *container, const Key *key, const Value *value, GError **error) {
-        g_autofree char *option = g_strconcat("apparmor=", value->text, NULL);
-
-        if (!value->text[0])
-                return true;
-        service_unit(container->service, "After", "apparmor.service");
-        return key_set_option(container, "security-opt", option, error);
-}
-
-static bool handle_stop_timeout(Container *container, const Key *key, const Value *value, GError **error) {
+static bool handle_stop_timeout(Conversion *container, const Key *key, const Value *value, GError **error) {
         gint64 seconds;
 
         if (!g_ascii_string_to_signed(value->text, 10, -1, G_MAXINT32, &seconds, NULL))
@@ -157,56 +128,56 @@ static bool handle_stop_timeout(Container *container, const Key *key, const Valu
 }
 
 /* Out of use in Podman, which still takes it. */
-static bool handle_volatile_tmp(Container *container, const Key *key, const Value *value, GError **error) {
+static bool handle_volatile_tmp(Conversion *container, const Key *key, const Value *value, GError **error) {
         container->volatile_tmp = g_str_equal(value->text, "true");
         return true;
 }
 
-static void finish_image(Container *container) {
+static void finish_image(Conversion *container) {
         LaunchArgs *args = container->args;
 
-        if (container->image && container->rootfs)
-                container_problem(container, container_line(container, "Container", "Rootfs"),
-                                  "Image= is given, too; remove one of the two");
-        else if (!container->image && !container->rootfs) {
+        if (container->image.name && container->image.rootfs)
+                conversion_problem(container, conversion_line(container, "Container", "Rootfs"),
+                                   "Image= is given, too; remove one of the two");
+        else if (!container->image.name && !container->image.rootfs) {
                 if (container->source->unit->problems->len == 0) /* else it may be in a line that cannot be read */
-                        container_problem(container, NULL, "Image= or Rootfs= must be given");
+                        conversion_problem(container, NULL, "Image= or Rootfs= must be given");
         } else {
-                args->rootfs = container->rootfs ? FLAG_TRUE : FLAG_UNSET;
-                args->image = g_strdup(container->rootfs ? container->rootfs : container->image);
+                args->rootfs = container->image.rootfs ? FLAG_TRUE : FLAG_UNSET;
+                args->image = g_strdup(container->image.rootfs ? container->image.rootfs : container->image.name);
         }
 }
 
-static void finish_user(Container *container) {
-        const UnitLine *line = container_line(container, "Container", "Group");
+static void finish_user(Conversion *container) {
+        const UnitLine *line = conversion_line(container, "Container", "Group");
         g_autofree char *both = NULL;
         g_autoptr(GError) error = NULL;
 
         if (!container->group)
                 return;
         if (!container->user) {
-                container_problem(container, line, "User= must be given, too");
+                conversion_problem(container, line, "User= must be given, too");
                 return;
         }
         both = g_strconcat(container->user, ":", container->group, NULL);
         if (!launch_args_set(container->args, "user", both, &error))
-                container_problem(container, line, "%s", error->message);
+                conversion_problem(container, line, "%s", error->message);
 }
 
 /* With ReadOnly=, /tmp is a tmpfs anyway. */
-static void finish_volatile_tmp(Container *container) {
+static void finish_volatile_tmp(Conversion *container) {
         if (container->volatile_tmp && container->args->read_only != FLAG_TRUE)
                 (void) launch_args_set(container->args, "tmpfs", "/tmp:rw,size=512M,mode=1777", NULL);
 }
 
-void keys_container_finish(Container *container) {
+void keys_container_finish(Conversion *container) {
         finish_image(container);
         finish_user(container);
         finish_volatile_tmp(container);
 }
 
 /* As AutoUpdate=, which with Podman is this label and nothing else. */
-static bool handle_label(Container *container, const Key *key, const Value *value, GError **error) {
+static bool handle_label(Conversion *container, const Key *key, const Value *value, GError **error) {
         static const char name[] = AUTO_UPDATE_LABEL "=";
 
         if (g_str_has_prefix(value->text, name))
@@ -216,7 +187,7 @@ static bool handle_label(Container *container, const Key *key, const Value *valu
 
 /* That of crun which Podman sets for GroupAdd=keep-groups, and files from before Podman had it set themselves. As for
  * crun, anything but 0 says so. */
-static bool handle_annotation(Container *container, const Key *key, const Value *value, GError **error) {
+static bool handle_annotation(Conversion *container, const Key *key, const Value *value, GError **error) {
         static const char name[] = "run.oci.keep_original_groups=";
 
         if (!g_str_has_prefix(value->text, name))
@@ -227,7 +198,7 @@ static bool handle_annotation(Container *container, const Key *key, const Value 
 
 /* In systemd's EnvironmentFile= a leading '-' allows the file to be missing. For Podman it would be part of the
  * name. */
-static bool handle_environment_file(Container *container, const Key *key, const Value *value, GError **error) {
+static bool handle_environment_file(Conversion *container, const Key *key, const Value *value, GError **error) {
         g_autofree char *path = NULL;
 
         if (value->text[0] == '-')
@@ -243,15 +214,13 @@ static bool handle_environment_file(Container *container, const Key *key, const 
  * The tables
  */
 
-/* Each says why the key is refused and what to do instead, behind "FILE:LINE: 'KEY=': not supported: ". */
-
 /* Every key that Quadlet has in [Container], and how Podman reads it. man keyturn.container(5) lists the same. */
 static const Key container_keys[] = {
         { "AddCapability", READ_WORDS, handle_option, "cap-add" },
         { "AddDevice", READ_WORDS, handle_add_device, NULL },
         { "AddHost", READ_LINES, handle_option, "add-host" },
         { "Annotation", READ_PAIRS, handle_annotation, NULL },
-        { "AppArmor", READ_LAST, handle_apparmor, NULL },
+        { "AppArmor", READ_LAST, handle_apparmor, "apparmor=" },
         { "AutoUpdate", READ_LAST, handle_auto_update, NULL },
         { "CgroupsMode", READ_LAST, handle_cgroups_mode, NULL },
         { "ContainerName", READ_LAST, handle_option, "name" },
@@ -293,12 +262,12 @@ static const Key container_keys[] = {
         { "Label", READ_PAIRS, handle_label, NULL },
         { "LogDriver", READ_LAST, handle_log_driver, NULL },
         { "LogOpt", READ_WORDS, handle_log_option, NULL },
-        { "Mask", READ_ARGS, handle_mask, "mask" },
+        { "Mask", READ_ARGS, handle_security, "mask=" },
         { "Memory", READ_LAST, handle_memory, NULL },
         { "Mount", READ_ARGS, handle_mount, NULL },
         { "Network", READ_LINES, handle_network, NULL },
         { "NetworkAlias", READ_LINES, handle_network_alias, NULL },
-        { "NoNewPrivileges", READ_BOOLEAN, handle_no_new_privileges, NULL },
+        { "NoNewPrivileges", READ_BOOLEAN, handle_security_flag, "no-new-privileges" },
         { "Notify", READ_LAST, handle_notify, NULL },
         { "PidsLimit", READ_LAST, handle_pids_limit, NULL },
         { "Pod", READ_LAST, handle_pod, NULL },
@@ -317,13 +286,13 @@ static const Key container_keys[] = {
         { "RetryDelay", READ_LAST, handle_retry_delay, "retry-delay" },
         { "Rootfs", READ_LAST, handle_rootfs, NULL },
         { "RunInit", READ_BOOLEAN, handle_option, "init" },
-        { "SeccompProfile", READ_LAST, handle_seccomp_profile, NULL },
+        { "SeccompProfile", READ_LAST, handle_security, "seccomp=" },
         { "Secret", READ_ARGS, handle_option, "secret" },
-        { "SecurityLabelDisable", READ_BOOLEAN, handle_label_flag, "disable" },
-        { "SecurityLabelFileType", READ_LAST, handle_label_part, "filetype:" },
-        { "SecurityLabelLevel", READ_LAST, handle_label_part, "level:" },
-        { "SecurityLabelNested", READ_BOOLEAN, handle_label_flag, "nested" },
-        { "SecurityLabelType", READ_LAST, handle_label_part, "type:" },
+        { "SecurityLabelDisable", READ_BOOLEAN, handle_security_flag, "label=disable" },
+        { "SecurityLabelFileType", READ_LAST, handle_security, "label=filetype:" },
+        { "SecurityLabelLevel", READ_LAST, handle_security, "label=level:" },
+        { "SecurityLabelNested", READ_BOOLEAN, handle_security_flag, "label=nested" },
+        { "SecurityLabelType", READ_LAST, handle_security, "label=type:" },
         { "ServiceName", READ_LAST, handle_nothing, NULL }, /* files/unit-names.c has read it before */
         { "ShmSize", READ_LAST, handle_option, "shm-size" },
         { "StartWithPod", READ_BOOLEAN, handle_nothing, NULL }, /* for the pod */
@@ -337,7 +306,7 @@ static const Key container_keys[] = {
         { "UIDMap", READ_WORDS, handle_option, "uidmap" },
         { "Ulimit", READ_LINES, handle_option, "ulimit" },
         { "Umask", READ_LAST, handle_option, "umask" },
-        { "Unmask", READ_ARGS, handle_mask, "unmask" },
+        { "Unmask", READ_ARGS, handle_security, "unmask=" },
         { "User", READ_LAST, handle_user, NULL },
         { "UserNS", READ_LAST, handle_option, "userns" },
         { "VolatileTmp", READ_BOOLEAN, handle_volatile_tmp, NULL },

@@ -2,25 +2,23 @@
 #include <string.h>
 
 #include "generator/kinds/install.h"
-#include "generator/kinds/keys-image.h"
 #include "generator/kinds/registry-creds.h"
 #include "generator/kinds/resource.h"
 #include "generator/parts/image-service.h"
 #include "generator/parts/images.h"
 #include "generator/unit/keys.h"
-#include "libstart/base/error.h"
 #include "libstart/store/reference.h"
 
-static bool handle_all_tags(Container *container, const Key *key, const Value *value, GError **error) {
+static bool handle_all_tags(Conversion *container, const Key *key, const Value *value, GError **error) {
         if (g_str_equal(value->text, "true"))
-                g_ptr_array_add(container->tool_words, g_strdup("--all-tags"));
+                g_ptr_array_add(container->image.tool_words, g_strdup("--all-tags"));
         return true;
 }
 
-static bool handle_image_name(Container *container, const Key *key, const Value *value, GError **error) {
+static bool handle_image_name(Conversion *container, const Key *key, const Value *value, GError **error) {
         g_autoptr(Reference) reference = NULL;
 
-        container->image = g_strdup(value->text);
+        container->image.name = g_strdup(value->text);
         if (strpbrk(value->text, "%$") || reference_is_archive(value->text))
                 return true;
         reference = reference_parse(reference_skip_docker(value->text), error);
@@ -51,28 +49,27 @@ static const Key image_keys[] = {
 static const KeyTable keys_image = { "Image", image_keys, G_N_ELEMENTS(image_keys) };
 
 /* `podman image pull` would ask the registry at each boot, which keyturn's Pull= does only where it is written. */
-static void set_policy(Container *container) {
+static void set_policy(Conversion *container) {
         g_autofree char *tag = unit_file_value(container->source->unit, "Image", "ImageTag");
 
-        if (!container->pull) {
-                container->pull = g_strdup("missing");
+        if (!container->image.pull) {
+                container->image.pull = g_strdup("missing");
                 service_comment(container->service, "Policy=missing: the file itself does not say.");
         }
-        if (g_str_equal(container->pull, "missing") && !container_line(container, "Image", "AllTags"))
-                container->wanted_image = g_strdup(tag ?: reference_skip_docker(container->image));
+        if (g_str_equal(container->image.pull, "missing") && !conversion_line(container, "Image", "AllTags"))
+                container->image.wanted = g_strdup(tag ?: reference_skip_docker(container->image.name));
 }
 
-Container *image_convert(const SourceFile *source, char *service_name, const UnitNames *names, KeyturnConf *conf) {
-        Container *container = resource_new(source, service_name, names, &keys_image);
+Conversion *image_convert(const SourceFile *source, char *service_name, const UnitNames *names, KeyturnConf *conf) {
+        Conversion *container = resource_new(source, service_name, names, conf, &keys_image);
 
-        container->is_users = keyturn_conf_is_users(conf);
         image_service_common(container, container->service, IMAGE_PULL_AGAIN);
         if (!container->is_users)
                 service_confine_to_store(container->service);
         service_set(container->service, "RemainAfterExit", "yes");
         registry_creds_check(container, "Image");
-        if (!container->image)
-                container_problem(container, NULL, "Image= must be given");
+        if (!container->image.name)
+                conversion_problem(container, NULL, "Image= must be given");
         else
                 set_policy(container);
         install_apply(container);

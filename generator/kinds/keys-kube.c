@@ -4,22 +4,23 @@
 #include "generator/kinds/install.h"
 #include "generator/kinds/kube-parts.h"
 #include "generator/kinds/sections.h"
+#include "generator/unit/keys.h"
 #include "libstart/base/error.h"
 
-static bool handle_exit_code(Container *container, const Key *key, const Value *value, GError **error) {
+static bool handle_exit_code(Conversion *container, const Key *key, const Value *value, GError **error) {
         static const char *const policies[] = { "all", "any", "none", NULL };
 
         return g_strv_contains(policies, value->text) ||
                error_set(error, KT_ERROR_USAGE, "'%s' is none of all, any and none", value->text);
 }
 
-static bool handle_directory(Container *container, const Key *key, const Value *value, GError **error) {
-        return g_str_equal(value->text, "yaml") || g_str_equal(value->text, "unit") ||
+static bool handle_directory(Conversion *container, const Key *key, const Value *value, GError **error) {
+        return g_ascii_strcasecmp(value->text, "yaml") == 0 || g_ascii_strcasecmp(value->text, "unit") == 0 ||
                error_set(error, KT_ERROR_UNSUPPORTED, "'%s' is neither yaml nor unit", value->text);
 }
 
 /* Which ids is not said of several pods. */
-static bool handle_remap_users(Container *container, const Key *key, const Value *value, GError **error) {
+static bool handle_remap_users(Conversion *container, const Key *key, const Value *value, GError **error) {
         return g_str_equal(value->text, "auto") ||
                error_set(error, KT_ERROR_UNSUPPORTED,
                          "'%s': a .kube file takes auto; for other ids, write UserNS=", value->text);
@@ -50,9 +51,9 @@ static const Key kube_keys[] = {
         { "Yaml", READ_WORDS, handle_nothing, NULL },
 };
 
-const KeyTable keys_kube = { "Kube", kube_keys, G_N_ELEMENTS(kube_keys) };
+static const KeyTable keys_kube = { "Kube", kube_keys, G_N_ELEMENTS(kube_keys) };
 
-void kube_service_start_parts(Container *kube) {
+void kube_service_start_parts(Conversion *kube) {
         const GPtrArray *files = unit_names_files(kube->names);
         g_autoptr(GString) ended = kube_parts_ended(kube);
 
@@ -74,31 +75,31 @@ static const char *const unreached[] = { "User",          "Group",         "Dyna
                                          "AllowedCPUs",   "Slice",         "DeviceAllow", "DevicePolicy",
                                          "IPAddressDeny", "IPAddressAllow" };
 
-static void refuse_lines(Container *kube) {
+static void refuse_lines(Conversion *kube) {
         const UnitLine *line;
         const UnitLine *exec = service_user_line(kube->service, "ExecStart"),
                        *restart = service_user_line(kube->service, "Restart");
 
         for (size_t i = 0; i < G_N_ELEMENTS(unreached); i++)
                 if ((line = service_user_line(kube->service, unreached[i])))
-                        container_problem(kube, line,
-                                          "is of the service that starts the others, and does not reach the "
-                                          "containers; write it in the YAML, or in drop-ins of their services");
+                        conversion_problem(kube, line,
+                                           "is of the service that starts the others, and does not reach the "
+                                           "containers; write it in the YAML, or in drop-ins of their services");
         if (exec)
-                container_problem(kube, exec, "keyturn writes ExecStart= itself; use ExecStartPre=");
+                conversion_problem(kube, exec, "keyturn writes ExecStart= itself; use ExecStartPre=");
         if (restart && !g_str_equal(restart->value, "no"))
-                container_warning(kube, restart,
-                                  "restartPolicy in the YAML says which containers are started again, ignoring");
+                conversion_warning(kube, restart,
+                                   "restartPolicy in the YAML says which containers are started again, ignoring");
 }
 
-Container *kube_service_convert(const SourceFile *source, char *service_name, const UnitNames *names) {
-        Container *kube = container_new(source, service_name, names);
+Conversion *kube_service_convert(const SourceFile *source, char *service_name, const UnitNames *names) {
+        Conversion *kube = conversion_new(source, service_name, names);
         Service *service = kube->service;
 
         kube->section = keys_kube.section;
-        sections_check(kube);
+        sections_begin(kube);
         if (name_has_at(source->name))
-                container_problem(kube, NULL, "a .kube file has no instances: write a file for each");
+                conversion_problem(kube, NULL, "a .kube file has no instances: write a file for each");
         keys_apply(kube, &keys_kube);
         keys_apply(kube, &keys_quadlet);
         refuse_lines(kube);

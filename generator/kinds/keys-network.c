@@ -3,9 +3,7 @@
 
 #include "generator/kinds/install.h"
 #include "generator/kinds/keys-container.h"
-#include "generator/kinds/keys-network.h"
 #include "generator/kinds/podman-args.h"
-#include "generator/kinds/podman-resource-args.h"
 #include "generator/kinds/resource.h"
 #include "generator/network/network-references.h"
 #include "generator/parts/conf-module.h"
@@ -25,7 +23,7 @@ static bool is_open(const char *value) {
         return strpbrk(value, "%$");
 }
 
-static bool handle_driver(Container *container, const Key *key, const Value *value, GError **error) {
+static bool handle_driver(Conversion *container, const Key *key, const Value *value, GError **error) {
         static const char *const drivers[] = { "bridge", "macvlan", "ipvlan", NULL };
 
         return is_open(value->text) || g_strv_contains(drivers, value->text) ||
@@ -33,7 +31,7 @@ static bool handle_driver(Container *container, const Key *key, const Value *val
                          value->text, "bridge, macvlan or ipvlan");
 }
 
-static bool handle_ipam_driver(Container *container, const Key *key, const Value *value, GError **error) {
+static bool handle_ipam_driver(Conversion *container, const Key *key, const Value *value, GError **error) {
         static const char *const drivers[] = { "host-local", "dhcp", "none", NULL };
 
         return is_open(value->text) || g_strv_contains(drivers, value->text) ||
@@ -47,18 +45,28 @@ static bool check_address(const char *text, GError **error) {
                error_set(error, KT_ERROR_USAGE, "'%s' is no address of IPv4 or IPv6", text);
 }
 
-static bool handle_address(Container *container, const Key *key, const Value *value, GError **error) {
+static bool handle_address(Conversion *container, const Key *key, const Value *value, GError **error) {
         return is_open(value->text) || check_address(value->text, error);
 }
 
-static bool handle_subnet(Container *container, const Key *key, const Value *value, GError **error) {
+/* Several with commas between, as Podman has them. */
+static bool handle_dns(Conversion *container, const Key *key, const Value *value, GError **error) {
+        g_auto(GStrv) servers = g_strsplit(value->text, ",", -1);
+
+        for (char **server = servers; *server && !is_open(value->text); server++)
+                if (!check_address(*server, error))
+                        return false;
+        return true;
+}
+
+static bool handle_subnet(Conversion *container, const Key *key, const Value *value, GError **error) {
         IpPrefix prefix;
 
         return is_open(value->text) || ip_prefix_parse_subnet(value->text, &prefix, error);
 }
 
 /* A prefix, or the first and the last. */
-static bool handle_range(Container *container, const Key *key, const Value *value, GError **error) {
+static bool handle_range(Conversion *container, const Key *key, const Value *value, GError **error) {
         g_auto(GStrv) ends = g_strsplit(value->text, "-", 2);
         IpPrefix prefix;
 
@@ -69,15 +77,15 @@ static bool handle_range(Container *container, const Key *key, const Value *valu
         return check_address(ends[0], error) && check_address(ends[1], error);
 }
 
-static bool handle_interface(Container *container, const Key *key, const Value *value, GError **error) {
+static bool handle_interface(Conversion *container, const Key *key, const Value *value, GError **error) {
         return is_open(value->text) || interface_name_check(value->text, error);
 }
 
-static bool handle_name(Container *container, const Key *key, const Value *value, GError **error) {
+static bool handle_name(Conversion *container, const Key *key, const Value *value, GError **error) {
         return is_open(value->text) || name_check_network(value->text, error);
 }
 
-static bool handle_option_pair(Container *container, const Key *key, const Value *value, GError **error) {
+static bool handle_option_pair(Conversion *container, const Key *key, const Value *value, GError **error) {
         return strchr(value->text, '=') ||
                error_set(error, KT_ERROR_USAGE, "'%s': the form is NAME=VALUE, mtu=1400 for example", value->text);
 }
@@ -88,7 +96,7 @@ static const char *find_short_option(const char *word) {
 }
 
 /* Options of `podman network create`, as --NAME=VALUE or two words: keyturn-network has these. */
-static bool handle_create_option(Container *container, const Key *key, const Value *value, GError **error) {
+static bool handle_create_option(Conversion *container, const Key *key, const Value *value, GError **error) {
         static const char *const options[] = { "disable-dns", "dns",   "driver",      "gateway",  "interface-name",
                                                "internal",    "ipv6",  "ipam-driver", "ip-range", "label",
                                                "opt",         "route", "subnet",      NULL };
@@ -103,7 +111,7 @@ static bool handle_create_option(Container *container, const Key *key, const Val
 
 static const Key network_keys[] = {
         { "ContainersConfModule", READ_LINES, handle_conf_module, NULL },
-        { "DNS", READ_LINES, handle_address, NULL },
+        { "DNS", READ_LINES, handle_dns, NULL },
         { "DisableDNS", READ_BOOLEAN, handle_nothing, NULL },
         { "Driver", READ_LAST, handle_driver, NULL },
         { "Gateway", READ_LINES, handle_address, NULL },
@@ -124,30 +132,41 @@ static const Key network_keys[] = {
 
 static const KeyTable keys_network = { "Network", network_keys, G_N_ELEMENTS(network_keys) };
 
-static void add_flag(Container *container, GString *command, const char *option, const char *key) {
+static void add_flag(Conversion *container, GString *command, const char *option, const char *key) {
         g_autoptr(GPtrArray) values = keys_find_values(container, &keys_network, key);
 
         if (values->len > 0 && g_str_equal(values->pdata[0], "true"))
                 unit_words_add(command, option);
 }
 
-static void add_key(Container *container, GString *command, const char *option, const char *key) {
+static void add_key(Conversion *container, GString *command, const char *option, const char *key) {
         g_autoptr(GPtrArray) values = keys_find_values(container, &keys_network, key);
 
         unit_words_add_options(command, option, values);
 }
 
-static GPtrArray *find_of_subnets(Container *container, const char *key, guint n_subnets) {
+static void add_dns(Conversion *container, GString *command) {
+        g_autoptr(GPtrArray) values = keys_find_values(container, &keys_network, "DNS");
+
+        for (guint i = 0; i < values->len; i++) {
+                g_auto(GStrv) servers = g_strsplit(values->pdata[i], ",", -1);
+
+                for (char **server = servers; *server; server++)
+                        unit_words_add_option(command, "--dns", *server);
+        }
+}
+
+static GPtrArray *find_of_subnets(Conversion *container, const char *key, guint n_subnets) {
         GPtrArray *values = keys_find_values(container, &keys_network, key);
 
         if (values->len > n_subnets)
-                container_problem(container, container_line(container, "Network", key),
-                                  "needs a Subnet= for each, in the same order");
+                conversion_problem(container, conversion_line(container, "Network", key),
+                                   "needs a Subnet= for each, in the same order");
         return values;
 }
 
 /* The first gateway and the first range are of the first subnet, and so on. */
-static void add_subnets(Container *container, GString *command) {
+static void add_subnets(Conversion *container, GString *command) {
         g_autoptr(GPtrArray) subnets = keys_find_values(container, &keys_network, "Subnet");
         g_autoptr(GPtrArray) gateways = find_of_subnets(container, "Gateway", subnets->len);
         g_autoptr(GPtrArray) ranges = find_of_subnets(container, "IPRange", subnets->len);
@@ -161,21 +180,22 @@ static void add_subnets(Container *container, GString *command) {
         }
 }
 
-static void set_commands(Container *container) {
+static void set_commands(Conversion *container) {
         g_autofree char *name = network_file_name(container->source);
         g_autoptr(GString) start = g_string_new(PROGRAM " create"), stop = g_string_new(PROGRAM " delete");
         g_autoptr(GPtrArray) delete = keys_find_values(container, &keys_network, "NetworkDeleteOnStop");
         g_autoptr(GPtrArray) podman_args = keys_find_values(container, &keys_network, "PodmanArgs");
 
-        if (!is_open(name) && !container_line(container, "Network", "NetworkName") && !name_check_network(name, NULL))
-                container_problem(container, NULL, "'%s' is no name of a network; set NetworkName=", name);
+        if (!is_open(name) && !conversion_line(container, "Network", "NetworkName") &&
+            !name_check_network(name, NULL))
+                conversion_problem(container, NULL, "'%s' is no name of a network; set NetworkName=", name);
         unit_words_add_option(start, "--name", name);
         add_key(container, start, "--driver", "Driver");
         add_subnets(container, start);
         add_flag(container, start, "--internal", "Internal");
         add_flag(container, start, "--ipv6", "IPv6");
         add_flag(container, start, "--disable-dns", "DisableDNS");
-        add_key(container, start, "--dns", "DNS");
+        add_dns(container, start);
         add_key(container, start, "--ipam-driver", "IPAMDriver");
         add_key(container, start, "--interface-name", "InterfaceName");
         add_key(container, start, "--option", "Options");
@@ -194,28 +214,27 @@ static void set_commands(Container *container) {
 }
 
 /* These would be of an interface of the machine's, which is not in the user's namespace. */
-static void check_users(Container *container) {
+static void check_users(Conversion *container) {
         static const struct {
                 const char *key, *wanted;
         } keys[] = { { "Driver", "bridge" }, { "IPAMDriver", "host-local" } };
 
         for (size_t i = 0; container->is_users && i < G_N_ELEMENTS(keys); i++) {
-                const UnitLine *line = container_line(container, "Network", keys[i].key);
+                g_autofree char *value = unit_file_value(container->source->unit, "Network", keys[i].key);
 
-                if (line && line->value[0] && !g_str_equal(line->value, keys[i].wanted))
-                        container_problem(container, line,
-                                          "'%s' is of an interface of the machine's, and networks of users' managers "
-                                          "are bridges of their own: remove it and publish ports, or write this "
-                                          "file and its containers for the system's manager, with User= in [Service]",
-                                          line->value);
+                if (value && !g_str_equal(value, keys[i].wanted))
+                        conversion_problem(
+                                container, conversion_line(container, "Network", keys[i].key),
+                                "'%s' is of an interface of the machine's, and networks of users' managers "
+                                "are bridges of their own: remove it and publish ports, or write this "
+                                "file and its containers for the system's manager, with User= in [Service]",
+                                value);
         }
 }
 
-Container *network_convert(const SourceFile *source, char *service_name, const UnitNames *names, KeyturnConf *conf) {
-        Container *container = resource_new(source, service_name, names, &keys_network);
+Conversion *network_convert(const SourceFile *source, char *service_name, const UnitNames *names, KeyturnConf *conf) {
+        Conversion *container = resource_new(source, service_name, names, conf, &keys_network);
 
-        container->conf = conf;
-        container->is_users = keyturn_conf_is_users(conf);
         podman_args_apply(container, &podman_network_create);
         conf_modules_finish(container);
         resource_service(container, container->is_users ? "%h" : "/etc/containers/networks");

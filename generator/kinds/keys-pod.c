@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "generator/kinds/keys-container.h"
-#include "generator/kinds/keys-pod.h"
 #include "generator/network/network.h"
 #include "generator/parts/conf-module.h"
 #include "generator/parts/early.h"
@@ -10,25 +9,20 @@
 #include "generator/parts/user-namespace.h"
 #include "libstart/base/error.h"
 
-static bool handle_exit_policy(Container *pod, const Key *key, const Value *value, GError **error) {
-        pod->stays = g_str_equal(value->text, "continue");
-        return pod->stays || g_str_equal(value->text, "stop") ||
+static bool handle_exit_policy(Conversion *pod, const Key *key, const Value *value, GError **error) {
+        pod->pod.stays = g_str_equal(value->text, "continue");
+        return pod->pod.stays || g_str_equal(value->text, "stop") ||
                error_set(error, KT_ERROR_USAGE, "'%s' is neither stop nor continue", value->text);
-}
-
-/* Nobody else sees labels of pods. */
-static bool handle_label(Container *pod, const Key *key, const Value *value, GError **error) {
-        return true;
 }
 
 /* The containers are stopped before their pod is, with their own time for it: as with Podman, whose `pod stop` then
  * finds nothing to stop. */
-static bool check_stop_timeout(Container *pod, const Key *key, const Value *value, GError **error) {
+static bool check_stop_timeout(Conversion *pod, const Key *key, const Value *value, GError **error) {
         return g_ascii_string_to_unsigned(value->text, 10, 0, G_MAXINT32, NULL, NULL) ||
                error_set(error, KT_ERROR_USAGE, "'%s' is no number of seconds", value->text);
 }
 
-static bool handle_userns(Container *pod, const Key *key, const Value *value, GError **error) {
+static bool handle_userns(Conversion *pod, const Key *key, const Value *value, GError **error) {
         if (strpbrk(value->text, "%$"))
                 return error_set(error, KT_ERROR_UNSUPPORTED,
                                  "'%s': whether there is a user namespace must be known here", value->text);
@@ -47,7 +41,7 @@ static const Key pod_keys[] = {
         { "HostName", READ_LAST, handle_option, "hostname" },
         { "IP", READ_LAST, handle_ip, "ip" },
         { "IP6", READ_LAST, handle_ip, "ip6" },
-        { "Label", READ_PAIRS, handle_label, NULL },
+        { "Label", READ_PAIRS, handle_nothing, NULL }, /* nobody else sees labels of pods */
         { "Network", READ_LINES, handle_network, NULL },
         { "NetworkAlias", READ_LINES, handle_network_alias, NULL },
         { "PodName", READ_LAST, handle_option, "name" },

@@ -3,13 +3,12 @@
 
 #include "generator/kinds/install.h"
 #include "generator/kinds/keys-container.h"
-#include "generator/kinds/keys-volume.h"
 #include "generator/kinds/kube-parts.h"
 #include "generator/kinds/podman-args.h"
-#include "generator/kinds/podman-resource-args.h"
 #include "generator/kinds/resource.h"
 #include "generator/parts/conf-module.h"
 #include "generator/parts/images.h"
+#include "generator/parts/mounts.h"
 #include "generator/parts/users-container.h"
 #include "generator/parts/volumes.h"
 #include "generator/unit/keys.h"
@@ -18,7 +17,7 @@
 #include "libstart/request/mount-request.h"
 #include "libstart/value/unit-words.h"
 
-static bool handle_driver(Container *container, const Key *key, const Value *value, GError **error) {
+static bool handle_driver(Conversion *container, const Key *key, const Value *value, GError **error) {
         return g_str_equal(value->text, "local") || g_str_equal(value->text, "image") ||
                error_set(error, KT_ERROR_UNSUPPORTED,
                          "'%s': volumes are directories of the host (local) or an image's files (image); what a file "
@@ -27,13 +26,13 @@ static bool handle_driver(Container *container, const Key *key, const Value *val
 }
 
 /* Podman takes any word for 0, which only root is. */
-static bool handle_id(Container *container, const Key *key, const Value *value, GError **error) {
+static bool handle_id(Conversion *container, const Key *key, const Value *value, GError **error) {
         return g_str_equal(value->text, "root") ||
                g_ascii_string_to_unsigned(value->text, 10, 0, G_MAXUINT32 - 1, NULL, NULL) ||
                error_set(error, KT_ERROR_USAGE, "'%s' is no number: name the owner by its id", value->text);
 }
 
-static bool handle_name(Container *container, const Key *key, const Value *value, GError **error) {
+static bool handle_name(Conversion *container, const Key *key, const Value *value, GError **error) {
         return strpbrk(value->text, "%$") || mount_request_check_volume_source(value->text, error);
 }
 
@@ -90,28 +89,55 @@ static char *join_options(const SourceFile *source) {
         return all->len > 0 ? g_strdup(all->str + 1) : NULL;
 }
 
-static void need_device(Container *container, const char *key) {
-        const UnitLine *line = container_line(container, "Volume", key);
+static void need_device(Conversion *container, const char *key) {
+        const UnitLine *line = conversion_line(container, "Volume", key);
 
         if (line && line->value[0])
-                container_problem(container, line, "needs Device=, which says what is mounted");
+                conversion_problem(container, line, "needs Device=, which says what is mounted");
 }
 
-/* A file system of another machine: not before there is a network, and no password where everybody can read it. */
-static void mind_network(Container *container, const char *type, const char *options) {
+static bool is_bind(const char *type, const char *options) {
+        g_auto(GStrv) words = g_strsplit(options ?: "", ",", -1);
+
+        return g_strcmp0(type, "bind") == 0 || g_strv_contains((const char *const *) words, "bind") ||
+               g_strv_contains((const char *const *) words, "rbind");
+}
+
+/* As systemd has a .mount unit wait, but that a disk is wanted: where it does not come, mount(8) says so. Of several
+ * ("/dev/a:/dev/b") and of names that are not as udev has them no unit is known. */
+static void wait_for_device(Conversion *container, const char *device, const char *type, const char *options) {
+        g_autofree char *unit = NULL;
+
+        if (!g_str_has_prefix(device, "/dev/") || is_bind(type, options)) {
+                MountSource source = { g_strdup(device), false };
+
+                g_array_append_val(container->sources, source);
+                mounts_require(container);
+        } else if (!strpbrk(device, "%$:") && !strstr(device, "//") && !strstr(device, "/.")) {
+                unit = unit_words_device(device);
+                service_order_after(container->service, "Wants", unit);
+        }
+}
+
+/* Of another machine: "host:/path", "//host/share", or by its type. */
+static bool is_remote(const char *device, const char *type) {
         static const char *const types[] = { "nfs", "nfs4", "cifs", "smb3", "ceph", "glusterfs", NULL };
 
-        if (!type || !g_strv_contains(types, type))
-                return;
+        return (type && g_strv_contains(types, type)) || g_str_has_prefix(device, "//") ||
+               (device[0] != '/' && strstr(device, ":/"));
+}
+
+/* Not before there is a network, and no password where everybody can read it. */
+static void mind_network(Conversion *container, const char *options) {
         service_order_after(container->service, "Wants", "network-online.target");
         if (options && strstr(options, "password="))
-                container_warning(
-                        container, container_line(container, "Volume", "Options"),
+                conversion_warning(
+                        container, conversion_line(container, "Volume", "Options"),
                         "the password stands in the unit, which everybody can read; write credentials=FILE");
 }
 
 /* It looks into other processes for who uses the volume, which needs to be allowed where /proc has hidepid=. */
-static void set_removal(Container *container, const char *name) {
+static void set_removal(Conversion *container, const char *name) {
         g_autofree char *stop = g_strdup_printf(KEYTURN_LIBDIR "/libstart volume --remove %s", name);
 
         service_set(container->service, "ExecStop", stop);
@@ -119,7 +145,7 @@ static void set_removal(Container *container, const char *name) {
                 service_set(container->service, "CapabilityBoundingSet", "CAP_SYS_PTRACE");
 }
 
-static void set_commands(Container *container) {
+static void set_commands(Conversion *container) {
         const SourceFile *source = container->source;
         g_autofree char *name = volume_file_name(source), *device = unit_file_value(source->unit, "Volume", "Device"),
                         *type = unit_file_value(source->unit, "Volume", "Type"), *options = join_options(source),
@@ -128,9 +154,13 @@ static void set_commands(Container *container) {
         g_autoptr(GString) start = g_string_new(KEYTURN_LIBDIR "/libstart volume");
 
         if (!strpbrk(name, "%$") && !mount_request_check_volume_source(name, NULL))
-                container_problem(container, NULL, "'%s' is no name of a volume; set VolumeName=", name);
+                conversion_problem(container, NULL, "'%s' is no name of a volume; set VolumeName=", name);
         if (copy)
                 add_opt(start, volume_file_is_no_copy(source) ? "nocopy" : "copy", "");
+        if (device && is_remote(device, type))
+                mind_network(container, options);
+        else if (device)
+                wait_for_device(container, device, type, options);
         if (device)
                 add_opt(start, "device=", device);
         else {
@@ -141,7 +171,6 @@ static void set_commands(Container *container) {
                 add_opt(start, "type=", type);
         if (options)
                 add_opt(start, "o=", options);
-        mind_network(container, type, options);
         unit_words_add_options(start, "--label", container->args->labels);
         unit_words_add(start, name);
         service_set(container->service, "ExecStart", start->str);
@@ -154,36 +183,36 @@ static void set_commands(Container *container) {
 }
 
 /* The containers mount the image themselves, so that there is nothing to make. */
-static void set_image(Container *container) {
+static void set_image(Conversion *container) {
         static const char *const others[] = { "Copy", "Device", "GID", "Group", "Options", "Type", "UID", "User" };
         g_autofree char *image = unit_file_value(container->source->unit, "Volume", "Image"), *name = NULL;
-        const UnitLine *line = container_line(container, "Volume", "Image");
+        const UnitLine *line = conversion_line(container, "Volume", "Image");
         g_autoptr(GError) error = NULL;
 
         if (!image)
-                container_problem(container, container_line(container, "Volume", "Driver"),
-                                  "image: needs Image=, which says whose files they are");
-        else
+                conversion_problem(container, conversion_line(container, "Volume", "Driver"),
+                                   "image: needs Image=, which says whose files they are");
+        else if (image_is_file(image) || image_check_name(image, &error))
                 name = image_refer_beside(container, image, &error);
         if (error)
-                container_problem(container, line, "%s", error->message);
+                conversion_problem(container, line, "%s", error->message);
         for (size_t i = 0; i < G_N_ELEMENTS(others); i++) {
-                line = container_line(container, "Volume", others[i]);
-                if (line)
-                        container_problem(container, line, "means nothing with Driver=image: remove it");
+                line = conversion_line(container, "Volume", others[i]);
+                if (line && line->value[0])
+                        conversion_problem(container, line, "means nothing with Driver=image: remove it");
         }
         service_set(container->service, "ExecStart", "/bin/true");
 }
 
-static void refuse_image(Container *container) {
-        const UnitLine *line = container_line(container, "Volume", "Image");
+static void refuse_image(Conversion *container) {
+        const UnitLine *line = conversion_line(container, "Volume", "Image");
 
-        if (line)
-                container_problem(container, line, "needs Driver=image");
+        if (line && line->value[0])
+                conversion_problem(container, line, "needs Driver=image");
 }
 
 /* An emptyDir of Kubernetes', made anew with its pod. Any other tmpfs would be there in one view only. */
-static bool is_pods_memory(const Container *container) {
+static bool is_pods_memory(const Conversion *container) {
         const UnitLine *part = unit_section_last(container->service->user_unit, "PartOf");
         g_autofree char *type = unit_file_value(container->source->unit, "Volume", "Type");
 
@@ -191,19 +220,17 @@ static bool is_pods_memory(const Container *container) {
 }
 
 /* Whoever mounts it would be root of the view's namespace, which is none for a disk or a network. */
-static void check_users(Container *container) {
-        const UnitLine *line = container_line(container, "Volume", "Device");
+static void check_users(Conversion *container) {
+        const UnitLine *line = conversion_line(container, "Volume", "Device");
 
         if (container->is_users && line && line->value[0] && !is_pods_memory(container))
-                container_problem(container, line,
-                                  "a user's manager mounts no file systems: let root mount it, with a .mount unit");
+                conversion_problem(container, line,
+                                   "a user's manager mounts no file systems: let root mount it, with a .mount unit");
 }
 
-Container *volume_convert(const SourceFile *source, char *service_name, const UnitNames *names, KeyturnConf *conf) {
-        Container *container = resource_new(source, service_name, names, &keys_volume);
+Conversion *volume_convert(const SourceFile *source, char *service_name, const UnitNames *names, KeyturnConf *conf) {
+        Conversion *container = resource_new(source, service_name, names, conf, &keys_volume);
 
-        container->conf = conf;
-        container->is_users = keyturn_conf_is_users(conf);
         podman_args_apply(container, &podman_volume_create);
         conf_modules_finish(container);
         resource_service(container, container->is_users ? "%h" : "/var/lib/containers/storage");

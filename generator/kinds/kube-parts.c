@@ -7,12 +7,12 @@
 #include "keyturn-config.h"
 #include "libstart/value/unit-words.h"
 
-bool kube_parts_has(const Container *kube, const SourceFile *file) {
+bool kube_parts_has(const Conversion *kube, const SourceFile *file) {
         return file != kube->source && g_str_equal(file->path, kube->source->path);
 }
 
 /* The .kube file that this is made of; NULL: a person has written it. */
-static const SourceFile *find_kube(const Container *part) {
+static const SourceFile *find_kube(const Conversion *part) {
         const GPtrArray *files = unit_names_files(part->names);
 
         if (!g_str_has_suffix(part->source->path, ".kube"))
@@ -33,7 +33,7 @@ static bool is_init(const SourceFile *container) {
 }
 
 /* An init container that has ended is active, and its unit would want the target for ever. */
-void kube_part_ends(Container *container) {
+void kube_part_ends(Conversion *container) {
         const SourceFile *kube = find_kube(container);
         g_autofree char *policy = kube ? unit_file_value(kube->unit, "Kube", "ExitCodePropagation") : NULL,
                         *stem = NULL, *target = NULL;
@@ -46,7 +46,7 @@ void kube_part_ends(Container *container) {
         service_unit(container->service, "Wants", target);
 }
 
-GString *kube_parts_ended(const Container *kube) {
+GString *kube_parts_ended(const Conversion *kube) {
         const GPtrArray *files = unit_names_files(kube->names);
         g_autofree char *policy = unit_file_value(kube->source->unit, "Kube", "ExitCodePropagation");
         GString *command;
@@ -106,7 +106,7 @@ static bool describes(const SourceFile *file, const char *name) {
 
 /* Another file that uses the volume, or says what is in it, would miss it. At the stop not every user is seen: one
  * has it in an overlay, another is not running. */
-static const SourceFile *find_other(const Container *volume, const char *name) {
+static const SourceFile *find_other(const Conversion *volume, const char *name) {
         const GPtrArray *files = unit_names_files(volume->names);
 
         for (guint i = 0; i < files->len; i++) {
@@ -122,7 +122,7 @@ static const SourceFile *find_other(const Container *volume, const char *name) {
         return NULL;
 }
 
-bool kube_part_is_removed(Container *volume, const char *name) {
+bool kube_part_is_removed(Conversion *volume, const char *name) {
         const SourceFile *kube = find_kube(volume), *other;
         g_autofree char *value = kube ? unit_file_value(kube->unit, "Kube", "KubeDownForce") : NULL,
                         *claim = unit_file_value(volume->source->unit, "Volume", "VolumeName");
@@ -133,9 +133,9 @@ bool kube_part_is_removed(Container *volume, const char *name) {
                 return false;
         other = find_other(volume, name);
         if (other)
-                container_warning(volume, NULL,
-                                  "the volume '%s' is not removed for KubeDownForce=: '%s' (%s) has it, too", name,
-                                  other->name, other->path);
+                conversion_warning(volume, NULL,
+                                   "the volume '%s' is not removed for KubeDownForce=: '%s' (%s) has it, too", name,
+                                   other->name, other->path);
         else
                 service_unit(volume->service, "PartOf", service);
         return !other;

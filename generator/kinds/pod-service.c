@@ -3,21 +3,20 @@
 
 #include "generator/files/names.h"
 #include "generator/kinds/install.h"
-#include "generator/kinds/keys-pod.h"
-#include "generator/kinds/pod-service.h"
+#include "generator/kinds/keys-container.h"
 #include "generator/kinds/podman-args.h"
-#include "generator/kinds/podman-pod-args.h"
+#include "generator/kinds/resource.h"
 #include "generator/kinds/sections.h"
 #include "generator/network/network-unit.h"
 #include "generator/network/network.h"
 #include "generator/parts/conf-module.h"
+#include "generator/parts/early.h"
 #include "generator/parts/mounts.h"
 #include "generator/parts/option-rules.h"
 #include "generator/parts/owner.h"
 #include "generator/parts/pods.h"
 #include "generator/parts/user-namespace.h"
 #include "generator/parts/users-container.h"
-#include "generator/unit/source-path.h"
 #include "keyturn-config.h"
 #include "libstart/value/names.h"
 #include "libstart/value/unit-words.h"
@@ -26,7 +25,7 @@
  * [Unit]
  */
 
-static void start_containers(Container *pod) {
+static void start_containers(Conversion *pod) {
         g_autoptr(GPtrArray) started = pod_find_started(pod);
 
         for (guint i = 0; i < started->len; i++) {
@@ -38,23 +37,13 @@ static void start_containers(Container *pod) {
         }
 }
 
-/* What its containers that start early need, it is before them. */
-static void start_early(Container *pod) {
-        if (!pod->is_early)
-                return;
-        service_unit_first(pod->service, "DefaultDependencies", "no");
-        service_unit_first(pod->service, "Before", "basic.target");
-        service_unit(pod->service, "Conflicts", "shutdown.target");
-        service_unit(pod->service, "Before", "shutdown.target");
-}
-
 /*
  * [Service]
  */
 
 /* The namespaces that this service makes: a network that is the host's, or that keyturn-network makes, is none of
  * them. */
-static char *find_made(const Container *pod) {
+static char *find_made(const Conversion *pod) {
         static const char *const kinds[] = { "ipc", "net", "uts" };
         g_autoptr(GString) made = g_string_new(NULL);
 
@@ -66,7 +55,7 @@ static char *find_made(const Container *pod) {
 }
 
 /* The pod's name is its host name, too, unless there is another one. */
-static void set_names(Container *pod) {
+static void set_names(Conversion *pod) {
         LaunchArgs *args = pod->args;
 
         if (!args->name)
@@ -74,22 +63,22 @@ static void set_names(Container *pod) {
         if (!args->hostname)
                 args->hostname = g_strdup(args->name);
         if (!strpbrk(args->hostname, "%$") && !name_is_host(args->hostname))
-                container_problem(pod, NULL,
-                                  "'%s' is the pod's name, and no host name: set HostName=", args->hostname);
+                conversion_problem(pod, NULL,
+                                   "'%s' is the pod's name, and no host name: set HostName=", args->hostname);
 }
 
 /* As of a container. Where the containers do not share it, each has its own. */
-static void set_network(Container *pod) {
+static void set_network(Conversion *pod) {
         if (pod_shares(pod, "net")) {
                 network_finish(pod);
                 network_unit_finish(pod);
-        } else if (pod->has_network || pod->published->len > 0 || pod->network_wishes->len > 0)
-                container_problem(pod, container_line(pod, "Pod", "PodmanArgs"),
-                                  "--share leaves out the network, and Network= or PublishPort= asks for one: write "
-                                  "them in the .container files");
+        } else if (pod->network.is_said || pod->network.published->len > 0 || pod->network.wishes->len > 0)
+                conversion_problem(pod, conversion_line(pod, "Pod", "PodmanArgs"),
+                                   "--share leaves out the network, and Network= or PublishPort= asks for one: write "
+                                   "them in the .container files");
 }
 
-static void set_commands(Container *pod) {
+static void set_commands(Conversion *pod) {
         const LaunchArgs *args = pod->args;
         g_autofree char *made = find_made(pod), *stem = pod_stem(pod->service->name);
         g_autoptr(GString) start = g_string_new(KEYTURN_LIBDIR "/libstart pod up"),
@@ -99,7 +88,7 @@ static void set_commands(Container *pod) {
                 unit_words_add_option(start, "--share", made);
         if (pod_shares(pod, "uts"))
                 unit_words_add_option(start, "--hostname", args->hostname);
-        if (pod->network_file)
+        if (pod->network.file)
                 unit_words_add_option(start, "--network", args->network);
         unit_words_add_option(start, "--shm-size", args->shm_size);
         unit_words_add_option(start, "--userns", args->userns);
@@ -117,21 +106,21 @@ static void set_commands(Container *pod) {
 /* As Podman's, whatever the file says: the infra container's end is a failure there. Here a start is all that can
  * fail, if the network cannot be made for example. systemd has no `always` for such a service: it would mean the
  * same. */
-static void set_restart(Container *pod) {
+static void set_restart(Conversion *pod) {
         const UnitLine *line = service_user_line(pod->service, "Restart");
 
         if (!line || g_str_equal(line->value, "always") || g_str_equal(line->value, "on-success"))
                 service_set(pod->service, "Restart", "on-failure");
 }
 
-static void set_service(Container *pod) {
+static void set_service(Conversion *pod) {
         Service *service = pod->service;
         const LaunchArgs *args = pod->args;
         const UnitLine *exec = service_user_line(service, "ExecStart");
         g_autofree char *userns = user_namespace_service(pod);
 
         if (exec)
-                container_problem(pod, exec, "keyturn writes ExecStart= itself; use ExecStartPre=");
+                conversion_problem(pod, exec, "keyturn writes ExecStart= itself; use ExecStartPre=");
         service_set(service, "Type", "oneshot");
         service_set(service, "RemainAfterExit", "yes");
         service_set(service, "NotifyAccess", "main"); /* it says why it fails */
@@ -162,30 +151,29 @@ static bool has_variable(const char *text) {
 }
 
 /* What the containers have from their pod stands in their units. */
-static void refuse_variables(Container *pod) {
+static void refuse_variables(Conversion *pod) {
         const LaunchArgs *args = pod->args;
         const struct {
                 const char *key;
                 const GPtrArray *values;
-        } taken[] = { { "Volume", args->volumes },
-                      { "AddHost", args->add_hosts },
-                      { "DNS", args->dns },
-                      { "DNSSearch", args->dns_search },
-                      { "DNSOption", args->dns_option },
+        } taken[] = { { "Volume", args->volumes },         { "Volume", args->mounts },
+                      { "AddHost", args->add_hosts },      { "DNS", args->dns },
+                      { "DNSSearch", args->dns_search },   { "DNSOption", args->dns_option },
                       { "PodmanArgs", args->security_opt } };
 
         for (size_t i = 0; i < G_N_ELEMENTS(taken); i++)
                 for (guint j = 0; j < taken[i].values->len; j++)
                         if (has_variable(taken[i].values->pdata[j]))
-                                container_problem(
-                                        pod, container_line_with(pod, "Pod", taken[i].key, taken[i].values->pdata[j]),
-                                        "'%s': the pod's containers do not have the variables of its "
-                                        "service; write the value, or the key in the .container files",
-                                        (const char *) taken[i].values->pdata[j]);
+                                conversion_problem(pod,
+                                                   conversion_line_with(pod, "Pod", taken[i].key,
+                                                                        taken[i].values->pdata[j]),
+                                                   "'%s': the pod's containers do not have the variables of its "
+                                                   "service; write the value, or the key in the .container files",
+                                                   (const char *) taken[i].values->pdata[j]);
 }
 
 /* Who the payloads are is said by each container. */
-static void refuse_kept_user(Container *pod) {
+static void refuse_kept_user(Conversion *pod) {
         static const char *const keys[] = { "UserNS", "RemapUsers", "PodmanArgs" };
         const char *mode = pod->args->userns;
         const UnitLine *line = NULL;
@@ -193,36 +181,36 @@ static void refuse_kept_user(Container *pod) {
         if (pod->is_users || !mode || !g_str_has_prefix(mode, "keep-id:"))
                 return;
         for (size_t i = 0; i < G_N_ELEMENTS(keys) && !line; i++)
-                line = container_line(pod, "Pod", keys[i]);
-        container_problem(pod, line, "'%s': a pod has no user: write keep-id, and User= in the .container files",
-                          mode);
+                line = conversion_line(pod, "Pod", keys[i]);
+        conversion_problem(pod, line, "'%s': a pod has no user: write keep-id, and User= in the .container files",
+                           mode);
 }
 
 /* Of a template, as its containers see it. */
-static bool is_instance(const Container *pod) {
+static bool is_instance(const Conversion *pod) {
         return name_is_template(pod->source->name) && !name_is_template(pod->service->name);
 }
 
-static void check_template(Container *pod) {
+static void check_template(Conversion *pod) {
         bool is_template = name_is_template(pod->service->name);
 
         if (name_is_template(pod->source->name) && !name_has_at(pod->service->name))
-                container_problem(pod, unit_names_line(pod->source), "the service of a template is one, too: NAME@");
+                conversion_problem(pod, unit_names_line(pod->source), "the service of a template is one, too: NAME@");
         if (is_template && !name_is_template(pod->source->name))
-                container_problem(pod, unit_names_line(pod->source),
-                                  "'%s' would be a template, and the file is none: call it NAME@.pod",
-                                  pod->service->name);
+                conversion_problem(pod, unit_names_line(pod->source),
+                                   "'%s' would be a template, and the file is none: call it NAME@.pod",
+                                   pod->service->name);
 }
 
-Container *pod_convert(const SourceFile *source, char *service_name, const UnitNames *names, KeyturnConf *conf) {
-        Container *pod = container_new(source, service_name, names);
+Conversion *pod_convert(const SourceFile *source, char *service_name, const UnitNames *names, KeyturnConf *conf) {
+        Conversion *pod = conversion_new(source, service_name, names);
 
         pod->conf = conf;
         pod->is_users = keyturn_conf_is_users(conf);
         pod->section = keys_pod.section;
         pod->keys = &keys_pod;
-        pod->share = g_strdup("ipc,net,uts");
-        sections_check(pod);
+        pod->pod.share = g_strdup("ipc,net,uts");
+        sections_begin(pod);
         check_template(pod);
         owner_refuse(pod, pod->is_users ? "a user's manager starts nothing as somebody else: remove it" :
                                           "a pod belongs to root: give it ids of its own by UserNS= in [Pod]");
@@ -240,7 +228,7 @@ Container *pod_convert(const SourceFile *source, char *service_name, const UnitN
         users_container_check_pod(pod);
         users_container_unit(pod, pod->service);
         option_rules_check(pod);
-        start_early(pod);
+        early_order_before_basic(pod);
         sections_unit_of_pod(pod);
         start_containers(pod);
         set_service(pod);

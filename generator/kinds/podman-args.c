@@ -6,12 +6,10 @@
 #include "generator/parts/cgroup-conf.h"
 #include "generator/parts/cgroup-limits.h"
 #include "generator/parts/devices.h"
-#include "generator/parts/kernel-control.h"
 #include "generator/parts/runtime.h"
 #include "generator/unit/keys.h"
 #include "libstart/base/error.h"
 #include "libstart/request/launch-option.h"
-#include "libstart/value/size.h"
 
 /*
  * Options that become settings of [Service]
@@ -40,12 +38,6 @@ static char *convert_shares(const char *value, GError **error) {
         return g_strdup_printf("%" G_GUINT64_FORMAT, shares == 0 ? 100 : CLAMP(shares * 100 / 1024, 1, 10000));
 }
 
-static char *convert_size(const char *value, GError **error) {
-        guint64 bytes;
-
-        return size_parse(value, &bytes, error) ? g_strdup_printf("%" G_GUINT64_FORMAT, bytes) : NULL;
-}
-
 static char *convert_numbers(const char *value, GError **error) {
         if (value[0] && strspn(value, "0123456789,-") == strlen(value))
                 return g_strdup(value);
@@ -63,30 +55,26 @@ static char *convert_adjustment(const char *value, GError **error) {
 }
 
 /* Many who write it, often as -it, want colours, or lines that come at once. */
-static bool apply_tty(Container *container, const char *value, GError **error) {
-        GPtrArray *env = container->args->env;
-
-        for (guint i = 0; i < env->len; i++)
-                if (g_str_has_prefix(env->pdata[i], "TERM="))
-                        return true;
-        return key_set_option(container, "env", "TERM=xterm", error);
+static bool apply_tty(Conversion *container, const char *value, GError **error) {
+        return launch_args_last(container->args->env, "TERM") ||
+               key_set_option(container, "env", "TERM=xterm", error);
 }
 
 /* As Podman, which knows Nvidia's only. */
-static bool apply_gpus(Container *container, const char *value, GError **error) {
+static bool apply_gpus(Conversion *container, const char *value, GError **error) {
         g_auto(GStrv) gpus = g_strsplit(value, ",", -1);
 
         for (char **gpu = gpus; *gpu; gpu++) {
                 g_autofree char *device = g_strconcat("nvidia.com/gpu=", *gpu, NULL);
 
                 if (!keys_apply_value(container, "AddDevice", device,
-                                      container_line_with(container, container->section, "PodmanArgs", *gpu), error))
+                                      conversion_line_with(container, container->section, "PodmanArgs", *gpu), error))
                         return false;
         }
         return true;
 }
 
-static bool apply_cgroupns(Container *container, const char *value, GError **error) {
+static bool apply_cgroupns(Conversion *container, const char *value, GError **error) {
         return g_str_equal(value, "host") ||
                error_set(error, KT_ERROR_UNSUPPORTED,
                          "'%s' is not supported: the payload has a cgroup namespace of its own; remove the option",
@@ -99,7 +87,6 @@ static bool apply_cgroupns(Container *container, const char *value, GError **err
 
 #define IN_SERVICE(name) ADVICE("write " name " in [Service]")
 #define NO_PULL ADVICE("keyturn never pulls an image; remove the option")
-#define NO_COMMAND ADVICE("there is no podman command; remove the option")
 #define NO_TERMINAL                                                                                        \
         FINE_OR("false", "a service has no terminal to attach; see StandardInput= and StandardOutput= in " \
                          "systemd.exec(5)")
@@ -162,7 +149,7 @@ static const PodmanOption options[] = {
         { "log-opt", 0, VALUE, KEY("LogOpt") },
         { "mac-address", 0, VALUE, .apply = network_set_mac },
         { "memory", 'm', VALUE, KEY("Memory") },
-        { "memory-reservation", 0, VALUE, SETTING("MemoryLow", convert_size) },
+        { "memory-reservation", 0, VALUE, SETTING("MemoryLow", cgroup_convert_size) },
         { "memory-swap", 0, VALUE, .apply = cgroup_limits_set_memory_swap },
         { "memory-swappiness", 0, VALUE, CGROUP_V1 },
         { "module", 0, VALUE, GLOBAL, KEY("ContainersConfModule") },
@@ -233,15 +220,14 @@ static const PodmanOption options[] = {
         { "volumes-from", 0, VALUE, ADVICE("write the same Volume= in both files") },
 };
 
-static const PodmanOptions podman_run = { "podman run", options, G_N_ELEMENTS(options), .has_libstarts = true };
+const PodmanOptions podman_run = { "podman run", options, G_N_ELEMENTS(options), .has_libstarts = true };
 
 /*
  * Taking the words apart
  */
 
 typedef struct Words {
-        GPtrArray *text;  /* of char*, and NULL at the end */
-        GPtrArray *lines; /* of UnitLine, one for each of them */
+        GArray *all; /* of Noted */
         guint next;
         bool is_global; /* of GlobalArgs= */
         const PodmanOptions *known;
@@ -253,6 +239,11 @@ typedef struct Given {
         const char *name;  /* "--memory" or "-m" */
         const char *value; /* NULL: none is there */
 } Given;
+
+/* NULL behind the last one. */
+static const char *find_word(const Words *words, guint i) {
+        return i < words->all->len ? g_array_index(words->all, Noted, i).text : NULL;
+}
 
 static const PodmanOption *find_long(const PodmanOptions *known, const char *name, size_t length) {
         for (size_t i = 0; i < known->n_options; i++)
@@ -283,17 +274,16 @@ static bool is_cluster(const Words *words, const char *word) {
 
 /* Into the first of them and the others. */
 static void split_cluster(Words *words) {
-        char *word = words->text->pdata[words->next];
-        int behind = (int) words->next + 1;
+        Noted *word = &g_array_index(words->all, Noted, words->next);
+        Noted others = { g_strconcat("-", word->text + 2, NULL), word->line };
 
-        g_ptr_array_insert(words->text, behind, g_strconcat("-", word + 2, NULL));
-        g_ptr_array_insert(words->lines, behind, words->lines->pdata[words->next]);
-        word[2] = '\0';
+        word->text[2] = '\0';
+        g_array_insert_val(words->all, words->next + 1, others);
 }
 
 /* Moves words->next behind the option and its value. */
 static bool read_option(Words *words, Given *ret, GError **error) {
-        const char *word = words->text->pdata[words->next++];
+        const char *word = find_word(words, words->next++);
         size_t length = word[1] == '-' ? 2 + strcspn(word + 2, "=") : 2;
         g_autofree char *name = g_strndup(word, length);
 
@@ -310,7 +300,7 @@ static bool read_option(Words *words, Given *ret, GError **error) {
         if (!ret->value && ret->option->form == FLAG)
                 ret->value = "true";
         else if (!ret->value)
-                ret->value = words->text->pdata[words->next] ? words->text->pdata[words->next++] : NULL;
+                ret->value = find_word(words, words->next++);
         return ret->value || error_set(error, KT_ERROR_USAGE, "%s: a value is missing", ret->name);
 }
 
@@ -320,22 +310,7 @@ static bool is_fine(const PodmanOption *option, const char *value) {
         return words && (g_str_equal(option->fine, "*") || g_strv_contains((const char *const *) words, value));
 }
 
-/* Which of two settings would count is nobody's guess. */
-static bool set_setting(Container *container, const PodmanOption *option, const char *value, GError **error) {
-        const UnitLine *line = service_user_line(container->service, option->setting);
-        g_autofree char *converted = option->convert(value, error);
-
-        if (!converted)
-                return false;
-        if (line)
-                return error_set(error, KT_ERROR_USAGE, "%s= in [Service] says the same; remove one of the two",
-                                 option->setting);
-        service_set(container->service, option->setting, converted);
-        kernel_control_need(container, option->setting);
-        return true;
-}
-
-static bool set_key(Container *container, const PodmanOption *option, const char *value, const UnitLine *line,
+static bool set_key(Conversion *container, const PodmanOption *option, const char *value, const UnitLine *line,
                     GError **error) {
         g_auto(GStrv) values = g_strsplit(value, option->form == LIST ? "," : "\n", -1);
 
@@ -345,7 +320,7 @@ static bool set_key(Container *container, const PodmanOption *option, const char
         return true;
 }
 
-static bool apply_option(Container *container, const Given *given, const UnitLine *line, GError **error) {
+static bool apply_option(Conversion *container, const Given *given, const UnitLine *line, GError **error) {
         const PodmanOption *option = given->option;
         bool ok;
 
@@ -356,36 +331,37 @@ static bool apply_option(Container *container, const Given *given, const UnitLin
         if (option->apply)
                 ok = option->apply(container, given->value, error);
         else if (option->setting)
-                ok = set_setting(container, option, given->value, error);
-        else
+                ok = cgroup_setting_apply(container, option->setting, option->convert, given->value, error);
+        else if (option->key)
                 ok = set_key(container, option, given->value, line, error);
+        else
+                ok = launch_args_set(container->args, option->name, given->value, error);
         if (!ok)
                 g_prefix_error(error, "%s: ", given->name);
         else if (option->warning)
-                container_warning(container, line, "%s: %s", given->name, option->warning);
+                conversion_warning(container, line, "%s: %s", given->name, option->warning);
         return ok;
 }
 
 /* One that libstart has: `alone` gets it to see whether it is right. `n`: how many words it is. */
-static bool take_known(Container *container, Words *words, guint n, GError **error) {
-        const char *const *text = (const char *const *) words->text->pdata + words->next;
-        const UnitLine *line = words->lines->pdata[words->next];
-        const char *option[3] = { text[0], n > 1 ? text[1] : NULL };
+static bool take_known(Conversion *container, Words *words, guint n, const UnitLine *line, GError **error) {
+        const char *word = find_word(words, words->next);
+        const char *option[3] = { word, n > 1 ? find_word(words, words->next + 1) : NULL };
         g_autoptr(LaunchArgs) alone = launch_args_new();
 
-        words->next += text[1] ? n : 1;
-        if (words->is_global && !g_str_has_prefix(text[0], "--storage-opt"))
+        words->next += n;
+        if (words->is_global && !g_str_has_prefix(word, "--storage-opt"))
                 return error_set(error, KT_ERROR_USAGE,
-                                 "%s is an option of podman run: write it in PodmanArgs=", text[0]);
+                                 "%s is an option of podman run: write it in PodmanArgs=", word);
         if (!launch_args_parse_options(alone, option, error))
                 return false;
         if (alone->state_dir || alone->print_spec || alone->env_list || alone->untrusted_list ||
             alone->guard_devices || alone->network_id || alone->hooks->len > 0 || alone->shm_path || alone->runtime)
-                return error_set(error, KT_ERROR_USAGE, "%s is keyturn's own, and not for PodmanArgs=", text[0]);
+                return error_set(error, KT_ERROR_USAGE, "%s is keyturn's own, and not for PodmanArgs=", word);
         if (alone->rootfs)
-                return error_set(error, KT_ERROR_USAGE, "%s is not for PodmanArgs=: write Rootfs=", text[0]);
+                return error_set(error, KT_ERROR_USAGE, "%s is not for PodmanArgs=: write Rootfs=", word);
         if (alone->detach == FLAG_FALSE)
-                return error_set(error, KT_ERROR_USAGE, "%s: a service runs by itself; remove the option", text[0]);
+                return error_set(error, KT_ERROR_USAGE, "%s: a service runs by itself; remove the option", word);
         if (alone->detach)
                 return true;        /* Quadlet says so, too */
         if (alone->labels->len > 0) /* one of them is a key */
@@ -397,9 +373,8 @@ static bool take_known(Container *container, Words *words, guint n, GError **err
         return launch_args_parse_options(container->args, option, NULL);
 }
 
-static bool take_option(Container *container, Words *words, GError **error) {
-        const UnitLine *line = words->lines->pdata[words->next];
-        const char *word = words->text->pdata[words->next];
+static bool take_option(Conversion *container, Words *words, const UnitLine *line, GError **error) {
+        const char *word = find_word(words, words->next);
         bool is_libstarts = words->known->has_libstarts && !is_listed(words->known, word);
         guint n = is_libstarts ? launch_args_option_words(word) : 0;
         Given given = { 0 };
@@ -413,25 +388,23 @@ static bool take_option(Container *container, Words *words, GError **error) {
                 return true;
         }
         if (n > 0)
-                return take_known(container, words, n, error);
+                return take_known(container, words, n, line, error);
         return read_option(words, &given, error) && apply_option(container, &given, line, error);
 }
 
-static void take_all(Container *container, const PodmanOptions *known, GPtrArray *text, GPtrArray *lines,
-                     bool is_global) {
-        Words words = { .text = text, .lines = lines, .is_global = is_global, .known = known };
+static void take_all(Conversion *container, const PodmanOptions *known, GArray *all, bool is_global) {
+        Words words = { .all = all, .is_global = is_global, .known = known };
 
-        g_ptr_array_add(text, NULL);
-        while (text->pdata[words.next]) {
-                const UnitLine *line = lines->pdata[words.next];
+        while (words.next < all->len) {
+                const UnitLine *line = g_array_index(all, Noted, words.next).line;
                 g_autoptr(GError) error = NULL;
 
-                if (!take_option(container, &words, &error))
-                        container_problem(container, line, "%s", error->message);
+                if (!take_option(container, &words, line, &error))
+                        conversion_problem(container, line, "%s", error->message);
         }
 }
 
-void podman_args_apply(Container *container, const PodmanOptions *known) {
-        take_all(container, known ?: &podman_run, container->global_args, container->global_lines, true);
-        take_all(container, known ?: &podman_run, container->podman_args, container->podman_lines, false);
+void podman_args_apply(Conversion *container, const PodmanOptions *known) {
+        take_all(container, known, container->podman.global_args, true);
+        take_all(container, known, container->podman.args, false);
 }

@@ -1,20 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "generator/kinds/podman-pod-args.h"
+#include "generator/kinds/podman-args.h"
 #include "generator/network/network.h"
 #include "libstart/base/error.h"
 
-static bool add_sysctl(Container *pod, const char *value, GError **error) {
-        return launch_args_set(pod->args, "sysctl", value, error);
-}
-
-static bool add_security(Container *pod, const char *value, GError **error) {
-        return launch_args_set(pod->args, "security-opt", value, error);
-}
-
-static bool share(Container *pod, const char *value, GError **error) {
+static bool share(Conversion *pod, const char *value, GError **error) {
         static const char *const kinds[] = { "ipc", "net", "uts", NULL };
         g_auto(GStrv) words = g_strsplit(value[0] == '+' ? value + 1 : value, ",", -1);
-        g_autoptr(GString) list = g_string_new(value[0] == '+' ? pod->share : "");
+        g_autoptr(GString) list = g_string_new(value[0] == '+' ? pod->pod.share : "");
 
         for (char **word = words; *word; word++)
                 if (g_strv_contains(kinds, *word))
@@ -24,8 +16,8 @@ static bool share(Container *pod, const char *value, GError **error) {
                                          "'%s': the containers of a pod can share ipc, net and uts; each has its own "
                                          "processes and cgroup",
                                          *word);
-        g_free(pod->share);
-        pod->share = g_string_free(g_steal_pointer(&list), FALSE);
+        g_free(pod->pod.share);
+        pod->pod.share = g_string_free(g_steal_pointer(&list), FALSE);
         return true;
 }
 
@@ -33,7 +25,6 @@ static bool share(Container *pod, const char *value, GError **error) {
 #define IN_SLICE(setting) \
         ADVICE("write Slice=NAME.slice in [Service] of each .container file, and " setting " in that slice's unit")
 #define NO_INFRA FINE("*") /* there is no infra container, whatever it is to be like */
-#define NO_COMMAND ADVICE("there is no podman command; remove the option")
 
 static const PodmanOption options[] = {
         { "add-host", 0, VALUE, KEY("AddHost") },
@@ -86,7 +77,7 @@ static const PodmanOption options[] = {
         { "replace", 0, FLAG, FINE("*") },
         { "restart", 0, VALUE, FINE_OR("no", "write Restart= in [Service] of each .container file") },
         { "runroot", 0, VALUE, GLOBAL, FINE("*") },
-        { "security-opt", 0, VALUE, APPLY(add_security) },
+        { "security-opt", 0, VALUE },
         { "share", 0, VALUE, APPLY(share) },
         { "share-parent", 0, FLAG, FINE("*") },
         { "shm-size", 0, VALUE, KEY("ShmSize") },
@@ -95,7 +86,7 @@ static const PodmanOption options[] = {
           FINE_OR("overlay", "keyturn can only mount images of the overlay driver") },
         { "subgidname", 0, VALUE, KEY("SubGIDMap") },
         { "subuidname", 0, VALUE, KEY("SubUIDMap") },
-        { "sysctl", 0, VALUE, APPLY(add_sysctl) },
+        { "sysctl", 0, VALUE },
         { "syslog", 0, FLAG, GLOBAL, FINE("*") },
         { "tmpdir", 0, VALUE, GLOBAL, FINE("*") },
         { "transient-store", 0, FLAG, GLOBAL, FINE("*") },

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "generator/kinds/podman-resource-args.h"
+#include "generator/kinds/podman-args.h"
 
-#define NO_COMMAND ADVICE("there is no podman command; remove the option")
 #define IN_STORAGE(key) ADVICE("name the directory in " key " of storage.conf(5)")
 #define IN_CONTAINERS(key) ADVICE("name the directory in " key " of containers.conf(5)")
 

@@ -6,7 +6,7 @@
 #include "libstart/store/reference.h"
 
 /* It is told to nobody else: everybody can ask systemd for a command line. */
-bool handle_creds(Container *container, const Key *key, const Value *value, GError **error) {
+bool handle_creds(Conversion *container, const Key *key, const Value *value, GError **error) {
         const char *percent = strchr(value->text, '%');
 
         container->user = g_strdup(value->text);
@@ -19,8 +19,8 @@ bool handle_creds(Container *container, const Key *key, const Value *value, GErr
 
 /* {"auths": {"REGISTRY": {"auth": "BASE64"}}}. The registry's name is one that reference_parse() takes: no quotes in
  * it. */
-GString *registry_creds_file(const Container *container) {
-        const char *image = container->image ? reference_skip_docker(container->image) : "";
+GString *registry_creds_file(const Conversion *container) {
+        const char *image = container->image.name ? reference_skip_docker(container->image.name) : "";
         GString *text = container->user ? g_string_new(NULL) : NULL;
         g_autofree char *auth = NULL;
 
@@ -32,17 +32,19 @@ GString *registry_creds_file(const Container *container) {
         return text;
 }
 
-void registry_creds_check(Container *container, const char *key) {
-        const UnitLine *line = container_line(container, container->section, "Creds");
-        g_autoptr(Reference)
-                reference = container->image ? reference_parse(reference_skip_docker(container->image), NULL) : NULL;
+void registry_creds_check(Conversion *container, const char *key) {
+        const UnitLine *line = conversion_line(container, container->section, "Creds"),
+                       *file = conversion_line(container, container->section, "AuthFile");
+        g_autoptr(Reference) reference = container->image.name ?
+                                                 reference_parse(reference_skip_docker(container->image.name), NULL) :
+                                                 NULL;
 
         if (!container->user)
                 return;
         if (!reference || reference->is_short || !reference->repository)
-                container_problem(container, line, "%s= must name the registry that they are for", key);
-        if (container_line(container, container->section, "AuthFile"))
-                container_problem(container, line, "AuthFile= is given, too; remove one of the two");
+                conversion_problem(container, line, "%s= must name the registry that they are for", key);
+        if (file && file->value[0])
+                conversion_problem(container, line, "AuthFile= is given, too; remove one of the two");
         if (!container->is_refused && container->source->unit->readers != READERS_NONE)
-                container_warning(container, line, "others may read this file, and so the password: chmod 600");
+                conversion_warning(container, line, "others may read this file, and so the password: chmod 600");
 }

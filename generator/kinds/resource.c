@@ -4,20 +4,23 @@
 #include "generator/kinds/sections.h"
 #include "generator/unit/source-path.h"
 
-Container *resource_new(const SourceFile *source, char *service_name, const UnitNames *names, const KeyTable *keys) {
-        Container *resource = container_new(source, service_name, names);
+Conversion *resource_new(const SourceFile *source, char *service_name, const UnitNames *names, KeyturnConf *conf,
+                         const KeyTable *keys) {
+        Conversion *resource = conversion_new(source, service_name, names);
 
+        resource->conf = conf;
+        resource->is_users = keyturn_conf_is_users(conf);
         resource->keys = keys;
         resource->section = keys->section;
-        sections_check(resource);
+        sections_begin(resource);
         if (name_is_template(source->name) && !name_is_template(service_name))
-                container_problem(resource, unit_names_line(source), "the service of a template is one, too: NAME@");
+                conversion_problem(resource, unit_names_line(source), "the service of a template is one, too: NAME@");
         keys_apply(resource, keys);
         keys_apply(resource, &keys_quadlet);
         return resource;
 }
 
-void resource_service(Container *resource, const char *mounts) {
+void resource_service(Conversion *resource, const char *mounts) {
         Service *service = resource->service;
         g_autofree char *source_path = source_path_escape(resource->source->path, "%");
 

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <string.h>
-
-#include "generator/files/names.h"
 #include "generator/kinds/sections.h"
+#include "generator/files/names.h"
 #include "generator/parts/cgroup-limits.h"
 #include "generator/parts/devices.h"
 #include "generator/parts/early.h"
 #include "generator/parts/filters-needed.h"
 #include "generator/parts/hooks.h"
 #include "generator/parts/images.h"
-#include "generator/parts/log-fields.h"
+#include "generator/parts/log-driver.h"
 #include "generator/parts/mounts.h"
 #include "generator/parts/reload.h"
 #include "generator/parts/runtime.h"
@@ -21,33 +19,42 @@
 #include "libstart/value/signal-name.h"
 #include "libstart/value/unit-words.h"
 
+/* Those of all kinds of files. */
 static const char *const known[] = { "Artifact", "Build", "Container", "Image",   "Install", "Keyturn", "Kube",
                                      "Network",  "Pod",   "Quadlet",   "Service", "Unit",    "Volume",  NULL };
 
-/* systemd would leave out such a section, and a container would run without its limits. */
-static void check_section(Container *container, const UnitSection *section) {
-        for (const char *const *name = known; *name; name++)
-                if (g_ascii_tolower(section->name[0]) == g_ascii_tolower(**name) &&
-                    keys_is_slip(section->name, *name)) {
-                        container_problem(container, &section->header, "unknown section [%s]; is [%s] meant?",
-                                          section->name, *name);
-                        return;
-                }
-        container_problem(container, &section->header,
-                          "unknown section [%s]; one that is for another program is called [X-%s]", section->name,
-                          section->name);
+/* Of that of another kind nobody would read the keys, Internal=yes of a network for example. */
+static bool is_read(const Conversion *container, const char *name) {
+        static const char *const everywhere[] = { "Install", "Quadlet", "Service", "Unit", NULL };
+        bool has_keyturn = g_str_equal(container->section, "Container") || g_str_equal(container->section, "Pod");
+
+        return g_strv_contains(everywhere, name) || g_str_equal(name, container->section) ||
+               (has_keyturn && g_str_equal(name, "Keyturn")) || g_str_has_prefix(name, "X-");
 }
 
-void sections_check(Container *container) {
-        const GPtrArray *sections = container->source->unit->sections;
-
-        container_add_syntax_problems(container);
-        for (guint i = 0; i < sections->len; i++) {
-                const UnitSection *section = sections->pdata[i];
-
-                if (section->name && !g_strv_contains(known, section->name) && !g_str_has_prefix(section->name, "X-"))
-                        check_section(container, section);
+/* systemd would leave out such a section, and a container would run without its limits. */
+static void check_section(Conversion *container, const UnitSection *section) {
+        if (g_str_equal(section->name, "Keyturn")) {
+                conversion_warning(container, &section->header,
+                                   "[Keyturn] is for .container and .pod files: it means nothing beside [%s]",
+                                   container->section);
+                return;
         }
+        if (g_strv_contains(known, section->name)) {
+                conversion_problem(container, &section->header, "[%s] means nothing here; is [%s] meant?",
+                                   section->name, container->section);
+                return;
+        }
+        for (const char *const *name = known; *name; name++)
+                if (is_read(container, *name) && g_ascii_tolower(section->name[0]) == g_ascii_tolower(**name) &&
+                    keys_is_slip(section->name, *name)) {
+                        conversion_problem(container, &section->header, "unknown section [%s]; is [%s] meant?",
+                                           section->name, *name);
+                        return;
+                }
+        conversion_problem(container, &section->header,
+                           "unknown section [%s]; one that is for another program is called [X-%s]", section->name,
+                           section->name);
 }
 
 /*
@@ -77,7 +84,7 @@ static bool has_quadlet_name(const GPtrArray *words) {
         return false;
 }
 
-static void translate_line(Container *container, UnitLine *line) {
+static void translate_line(Conversion *container, UnitLine *line) {
         g_autoptr(GPtrArray) words = g_ptr_array_new_with_free_func(g_free);
         g_autoptr(GString) value = g_string_new(NULL);
         g_autofree char *text = NULL;
@@ -89,7 +96,7 @@ static void translate_line(Container *container, UnitLine *line) {
                 g_autofree char *unit = unit_names_translate(container->names, words->pdata[i], &error);
 
                 if (!unit) {
-                        container_problem(container, line, "%s", error->message);
+                        conversion_problem(container, line, "%s", error->message);
                         return;
                 }
                 unit_words_add(value, unit);
@@ -98,7 +105,7 @@ static void translate_line(Container *container, UnitLine *line) {
         line->text = unit_file_keep(container->source->unit, text);
 }
 
-static void translate_names(Container *container) {
+static void translate_names(Conversion *container) {
         UnitSection *section = unit_file_section(container->source->unit, "Unit");
 
         for (guint i = 0; section && i < section->lines->len; i++) {
@@ -109,9 +116,22 @@ static void translate_names(Container *container) {
         }
 }
 
+void sections_begin(Conversion *container) {
+        const GPtrArray *sections = container->source->unit->sections;
+
+        conversion_add_syntax_problems(container);
+        for (guint i = 0; i < sections->len; i++) {
+                const UnitSection *section = sections->pdata[i];
+
+                if (section->name && !is_read(container, section->name))
+                        check_section(container, section);
+        }
+        translate_names(container);
+}
+
 /* With passthrough the payload gets the journal's socket itself, but never a file or a terminal of the host: the
  * relay writes to those. What a payload says to systemd always goes through the relay. */
-static bool is_relayed(const Container *container) {
+static bool is_relayed(const Conversion *container) {
         const char *driver = container->args->log_driver;
 
         if (!driver || g_str_equal(driver, "journald") || g_strcmp0(container->args->sdnotify, "container") == 0)
@@ -124,32 +144,24 @@ static bool is_relayed(const Container *container) {
  * itself, says so where it cannot log, and does not start a payload whose readiness it could not pass on. An early
  * service does not wait for the filters: waiting costs 0.4 s in a boot whose first processes share one CPU, compiling
  * one filter at most 0.15 s (tests/vm/README.md). */
-static void add_wants(const Container *container) {
+static void add_wants(const Conversion *container) {
         Service *service = container->service;
         g_autoptr(GString) wants = g_string_new(NULL), after = g_string_new(NULL);
         g_autofree char *userns = user_namespace_service(container), *copier = user_namespace_copier(container);
+        const char *const waited[] = { is_relayed(container) ? "keyturn-relay.socket" : NULL,
+                                       devices_have_cdi(container->args) ? "keyturn-cdi.service" : NULL, userns,
+                                       copier };
 
         if (!container->args->runtime && filters_needed_option(container->args, NULL).enabled) {
                 unit_words_add(wants, "keyturn-seccomp.service");
                 if (!container->is_early)
                         unit_words_add(after, "keyturn-seccomp.service");
         }
-        if (is_relayed(container)) {
-                unit_words_add(wants, "keyturn-relay.socket");
-                unit_words_add(after, "keyturn-relay.socket");
-        }
-        if (devices_have_cdi(container->args)) {
-                unit_words_add(wants, "keyturn-cdi.service");
-                unit_words_add(after, "keyturn-cdi.service");
-        }
-        if (userns) {
-                unit_words_add(wants, userns);
-                unit_words_add(after, userns);
-        }
-        if (copier) {
-                unit_words_add(wants, copier);
-                unit_words_add(after, copier);
-        }
+        for (size_t i = 0; i < G_N_ELEMENTS(waited); i++)
+                if (waited[i]) {
+                        unit_words_add(wants, waited[i]);
+                        unit_words_add(after, waited[i]);
+                }
         if (wants->len > 0)
                 service_unit_first(service, "Wants", wants->str);
         if (after->len > 0)
@@ -157,23 +169,21 @@ static void add_wants(const Container *container) {
 }
 
 /* Of a file that is gone only the name is known. */
-static void add_source_path(Container *container) {
+static void add_source_path(Conversion *container) {
         g_autofree char *path = source_path_escape(container->source->path, "%");
 
         if (g_path_is_absolute(path))
                 service_unit(container->service, "SourcePath", path);
 }
 
-void sections_unit(Container *container) {
-        translate_names(container);
+void sections_unit(Conversion *container) {
         add_wants(container);
         early_unit(container);
         add_source_path(container);
         mounts_require(container);
 }
 
-void sections_unit_of_pod(Container *pod) {
-        translate_names(pod);
+void sections_unit_of_pod(Conversion *pod) {
         add_source_path(pod);
         mounts_require(pod);
 }
@@ -182,34 +192,28 @@ void sections_unit_of_pod(Container *pod) {
  * [Service]
  */
 
-static const char *user_value(const Service *service, const char *key) {
-        const UnitLine *line = service_user_line(service, key);
-
-        return line ? line->value : NULL;
-}
-
-static void check_kill_mode(Container *container) {
+static void check_kill_mode(Conversion *container) {
         const UnitLine *line = service_user_line(container->service, "KillMode");
 
         if (!line)
                 service_set(container->service, "KillMode", "mixed");
         else if (!g_str_equal(line->value, "mixed") && !g_str_equal(line->value, "control-group"))
-                container_problem(container, line, "'%s' would leave processes behind; use mixed or control-group",
-                                  line->value);
+                conversion_problem(container, line, "'%s' would leave processes behind; use mixed or control-group",
+                                   line->value);
 }
 
 /* Of a descriptor, root in the container can do more than read. */
-static void check_input(Container *container) {
+static void check_input(Conversion *container) {
         const UnitLine *line = service_user_line(container->service, "StandardInput");
 
         if (line && g_str_has_prefix(line->value, "tty"))
-                container_problem(
+                conversion_problem(
                         container, line,
                         "a terminal of the host's is not given to a payload; remove it (output may go to one: "
                         "StandardOutput=tty)");
 }
 
-static void set_type(Container *container) {
+static void set_type(Conversion *container) {
         const UnitLine *type = service_user_line(container->service, "Type");
         const UnitLine *exec = service_user_line(container->service, "ExecStart");
         Service *service = container->service;
@@ -219,11 +223,11 @@ static void set_type(Container *container) {
                 return;
         }
         if (type && !g_str_equal(type->value, "notify"))
-                container_problem(container, type, "'%s' does not work for a container; use notify or oneshot",
-                                  type->value);
+                conversion_problem(container, type, "'%s' does not work for a container; use notify or oneshot",
+                                   type->value);
         if (exec)
-                container_problem(container, exec,
-                                  "keyturn writes ExecStart= itself; use Exec= in [Container], or ExecStartPre=");
+                conversion_problem(container, exec,
+                                   "keyturn writes ExecStart= itself; use Exec= in [Container], or ExecStartPre=");
         container->args->detach = FLAG_TRUE;
         service_set(service, "Type", "notify");
         /* libstart first, then the payload, or rather the relay in its name; a user's, from the control group. */
@@ -231,9 +235,10 @@ static void set_type(Container *container) {
 }
 
 /* The stop is systemd's alone: it signals the payload itself. */
-static void set_kill_signal(Container *container) {
+static void set_kill_signal(Conversion *container) {
         const char *name = container->args->stop_signal;
-        const UnitLine *line = container_line(container, "Container", "StopSignal");
+        const UnitLine *line = conversion_line(container, "Container", "StopSignal"),
+                       *users = service_user_line(container->service, "KillSignal");
         g_autoptr(GError) error = NULL;
         g_autofree char *value = NULL;
         int number;
@@ -242,13 +247,12 @@ static void set_kill_signal(Container *container) {
                 name = "SIGKILL"; /* no time to react: systemd takes a timeout of 0 for none */
         if (!name) {
                 /* systemd knows it; libstart must, or it would remind of the image's. */
-                name = user_value(container->service, "KillSignal");
-                if (name)
-                        launch_args_set(container->args, "stop-signal", name, NULL);
+                if (users)
+                        launch_args_set(container->args, "stop-signal", users->value, NULL);
                 return;
         }
         if (!signal_name_parse(name, &number, &error)) {
-                container_problem(container, line, "the stop signal: %s", error->message);
+                conversion_problem(container, line, "the stop signal: %s", error->message);
                 return;
         }
         value = signal_name_print(number);
@@ -257,10 +261,10 @@ static void set_kill_signal(Container *container) {
 
 /* The kernel keeps SIGABRT from a PID 1 that has no handler for it, so a payload that hangs would go on hanging until
  * TimeoutStopSec= is over. What Podman does ends it, too. */
-static void set_watchdog_signal(Container *container) {
+static void set_watchdog_signal(Conversion *container) {
         Service *service = container->service;
 
-        if (user_value(service, "WatchdogSec") && !user_value(service, "WatchdogSignal"))
+        if (service_user_line(service, "WatchdogSec") && !service_user_line(service, "WatchdogSignal"))
                 service_set(service, "WatchdogSignal", "SIGKILL");
 }
 
@@ -277,24 +281,24 @@ static bool is_init(const LaunchArgs *args) {
 }
 
 /* systemd has to leave the cgroups to an init that this makes, and to give it controllers. */
-static void set_delegate(Container *container) {
-        if (is_init(container->args) && !user_value(container->service, "Delegate"))
+static void set_delegate(Conversion *container) {
+        if (is_init(container->args) && !service_user_line(container->service, "Delegate"))
                 service_set(container->service, "Delegate", "yes");
 }
 
 /* Podman gives a payload ten seconds, systemd ninety. */
-static void set_stop_timeout(Container *container) {
+static void set_stop_timeout(Conversion *container) {
         Service *service = container->service;
         const char *timeout = container->stop_timeout;
 
         if (timeout && !g_str_equal(timeout, "0"))
                 service_set(service, "TimeoutStopSec", timeout[0] == '-' ? "infinity" : timeout);
-        else if (!user_value(service, "TimeoutStopSec") && !user_value(service, "TimeoutSec"))
+        else if (!service_user_line(service, "TimeoutStopSec") && !service_user_line(service, "TimeoutSec"))
                 service_set(service, "TimeoutStopSec", "10");
 }
 
 /* systemd's own lines in the journal and those from the relay have the same name. */
-static void set_identifier(Container *container) {
+static void set_identifier(Conversion *container) {
         const UnitLine *line = service_user_line(container->service, "SyslogIdentifier");
         const char *tag = launch_args_last(container->args->log_opt, "tag");
         g_autofree char *option = NULL;
@@ -305,20 +309,20 @@ static void set_identifier(Container *container) {
         else if (!tag) {
                 option = g_strconcat("tag=", line->value, NULL);
                 if (!launch_args_set(container->args, "log-opt", option, &error))
-                        container_problem(container, line, "%s", error->message);
+                        conversion_problem(container, line, "%s", error->message);
         }
 }
 
 /* libstart has none of its own: what systemd gives a service is meant for the payload. */
-static void set_umask(Container *container) {
+static void set_umask(Conversion *container) {
         const UnitLine *line = service_user_line(container->service, "UMask");
         g_autoptr(GError) error = NULL;
 
         if (line && !container->args->umask && !key_set_option(container, "umask", line->value, &error))
-                container_problem(container, line, "%s", error->message);
+                conversion_problem(container, line, "%s", error->message);
 }
 
-void sections_service(Container *container) {
+void sections_service(Conversion *container) {
         Service *service = container->service;
 
         set_umask(container);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include "generator/unit/container.h"
+#include "generator/unit/conversion.h"
 
-/* What is wrong with the file whatever its kind: lines that are none, and unknown sections. To be called first. */
-void sections_check(Container *container);
+/* What is done with a file whatever its kind: lines that are none and unknown sections are said, and names of Quadlet
+ * files in [Unit] become those of their services. To be called first. */
+void sections_begin(Conversion *container);
 
 /* What a container adds to systemd's own sections [Unit] and [Service], and what it refuses there. Called when
  * container->args is complete. */
-void sections_unit(Container *container);
-void sections_unit_of_pod(Container *pod);
-void sections_service(Container *container);
+void sections_unit(Conversion *container);
+void sections_unit_of_pod(Conversion *pod);
+void sections_service(Conversion *container);

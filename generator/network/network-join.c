@@ -14,7 +14,7 @@ static bool gains_nothing(const LaunchArgs *args) {
                (network_capabilities(args->cap_add) & CAPABILITY_NETWORK) == CAPABILITY_NETWORK;
 }
 
-const SourceFile *network_join_find(const Container *container) {
+const SourceFile *network_join_find(const Conversion *container) {
         static const char of[] = "container:";
         const LaunchArgs *args = container->args;
         g_autofree char *service = NULL;
@@ -35,28 +35,28 @@ static bool belongs_to_user_namespace(const LaunchArgs *args) {
 }
 
 /* Itself, or with its pod; those of other pods are the user's. */
-static bool has_ids_of_its_own(const Container *container) {
+static bool has_ids_of_its_own(const Conversion *container) {
         const LaunchArgs *args = container->args;
 
-        return container->has_pods_ids ||
+        return container->pod.has_ids ||
                (user_namespace_may_be_own(args) && !g_str_has_prefix(args->userns ?: "", "ns:" PATH_POD "/"));
 }
 
-void network_join_check(Container *container, const Container *other) {
+void network_join_check(Conversion *container, const Conversion *other) {
         const UnitLine *line =
-                container_line(container, "Container", container->pod && !container->has_network ? "Pod" : "Network") ?:
-                        container_line_with(container, "Container", "PodmanArgs", "container:");
+                conversion_line(container, "Container", container->pod.file && !container->network.is_said ? "Pod" : "Network") ?:
+                        conversion_line_with(container, "Container", "PodmanArgs", "container:");
 
         if (container->is_users) {
-                if (container->pod)
-                        container_problem(
+                if (container->pod.file)
+                        conversion_problem(
                                 container, line,
                                 "a pod's containers have its ids, and the network of another container belongs "
                                 "to those of that one: put both into the pod, or remove Pod=");
                 else if (!other->is_refused && has_ids_of_its_own(other))
-                        container_problem(container, line, "%s " NETWORK_MODE_OTHER_IDS, other->service->name);
+                        conversion_problem(container, line, "%s " NETWORK_MODE_OTHER_IDS, other->service->name);
                 return;
         }
         if (!other->is_refused && belongs_to_user_namespace(other->args))
-                container_problem(container, line, NETWORK_MODE_GAINS_RIGHTS);
+                conversion_problem(container, line, NETWORK_MODE_GAINS_RIGHTS);
 }

@@ -9,7 +9,7 @@ char *network_file_name(const SourceFile *source) {
         return unit_file_value(source->unit, "Network", "NetworkName") ?: name_default(source->name);
 }
 
-char *network_refer(Container *container, const char *value, char **ret_service, GError **error) {
+char *network_refer(Conversion *container, const char *value, char **ret_service, GError **error) {
         g_autofree char *file = g_strndup(value, strcspn(value, ":")), *own = NULL, *name = NULL;
         g_auto(FileReference) network = { 0 };
 

@@ -32,17 +32,10 @@ char *network_unit_replace_own(const char *text, const char *service) {
         return own_name_replace(text, &own);
 }
 
-static void add_word(GString *command, const char *word, const OwnName *own) {
-        g_autofree char *replaced = own_name_replace(word, own);
-
-        unit_words_add(command, replaced);
-}
-
 static void add_option(GString *command, const char *option, const char *value, const OwnName *own) {
-        if (!value)
-                return;
-        unit_words_add(command, option);
-        add_word(command, value, own);
+        g_autofree char *replaced = value ? own_name_replace(value, own) : NULL;
+
+        unit_words_add_option(command, option, replaced);
 }
 
 static void add_noted(GString *command, const char *option, const GArray *values, const OwnName *own) {
@@ -63,13 +56,13 @@ static void add_servers(GString *command, const GPtrArray *dns, const OwnName *o
 
 /* Only systemd knows what its ids depend on, at its start: so the network belongs to the host's user namespace. A
  * payload's capabilities count for nothing in it: it must be said what they would be for. */
-static void keep_for_host(Container *container, GString *command, const OwnName *own) {
+static void keep_for_host(Conversion *container, GString *command, const OwnName *own) {
         const guint64 ports = G_GUINT64_CONSTANT(1) << CAP_NET_BIND_SERVICE;
         const LaunchArgs *args = container->args;
 
         if (args->privileged == FLAG_TRUE || network_capabilities(args->cap_add) & CAPABILITY_NETWORK)
-                container_problem(
-                        container, container_line(container, container->section, "AddCapability"),
+                conversion_problem(
+                        container, conversion_line(container, container->section, "AddCapability"),
                         "NET_ADMIN and NET_RAW have no effect on a bridge from within the user namespace of an instance, or "
                         "of specifiers and variables: remove them, or UserNS= and its like, or write a file without these");
         if (!(network_capabilities(args->cap_drop) & ports))
@@ -77,7 +70,7 @@ static void keep_for_host(Container *container, GString *command, const OwnName 
 }
 
 /* Whoever is root in the container is master of its network, as with Podman. */
-static void add_user_namespace(Container *container, GString *command, const OwnName *own) {
+static void add_user_namespace(Conversion *container, GString *command, const OwnName *own) {
         g_autofree char *path = user_namespace_of_network(container);
 
         add_option(command, "--userns", path, own);
@@ -88,12 +81,12 @@ static void add_user_namespace(Container *container, GString *command, const Own
 }
 
 /* All of a user's have one, below that of her view. */
-static bool has_own_namespace(const Container *container) {
+static bool has_own_namespace(const Conversion *container) {
         return container->is_users || user_namespace_may_be_own(container->args);
 }
 
 /* Of the network's, which so are no longer the container's. Everyone in a container may ping, as with Podman. */
-static void take_sysctls(Container *container, GString *command, const OwnName *own) {
+static void take_sysctls(Conversion *container, GString *command, const OwnName *own) {
         GPtrArray *sysctls = container->args->sysctls;
 
         if (has_own_namespace(container))
@@ -110,15 +103,15 @@ static void take_sysctls(Container *container, GString *command, const OwnName *
         }
 }
 
-static GString *make_command(Container *container, const OwnName *own) {
+static GString *make_command(Conversion *container, const OwnName *own) {
         const LaunchArgs *args = container->args;
         GString *command = g_string_new(PROGRAM " up");
 
         unit_words_add(command, own->full);
         add_option(command, "--container-name", args->name, own);
         add_option(command, "--hostname", args->hostname, own);
-        add_noted(command, "--network", container->networks, own);
-        add_noted(command, "--publish", container->published, own);
+        add_noted(command, "--network", container->network.made, own);
+        add_noted(command, "--publish", container->network.published, own);
         add_servers(command, args->dns, own);
         take_sysctls(container, command, own);
         return command;
@@ -146,7 +139,7 @@ static void add_step(GString *text, const char *key, const char *command, const 
 }
 
 /* What the shipped template has besides. Users have no firewall that is to be followed. */
-static void add_others(const Container *container, GString *text, const OwnName *own) {
+static void add_others(const Conversion *container, GString *text, const OwnName *own) {
         if (!container->is_users)
                 add_step(text, "ExecReload=", "reload", own);
         add_step(text, "ExecStopPost=-", "down", own);
@@ -163,7 +156,7 @@ static char *make_id(const GString *command, const GString *environment) {
 }
 
 /* The namespace that it is to belong to. */
-static void add_owner(const Container *container, GString *text) {
+static void add_owner(const Conversion *container, GString *text) {
         const char *mode = container->args->userns;
         g_autofree char *service = user_namespace_service(container);
 
@@ -175,12 +168,12 @@ static void add_owner(const Container *container, GString *text) {
                 g_string_append_printf(text, "Wants=%s\nAfter=%s\n", service, service);
 }
 
-static void add_unit(const Container *container, const OwnName *own, GString *text) {
+static void add_unit(const Conversion *container, const OwnName *own, GString *text) {
         g_autofree char *source = source_path_escape(container->source->path, "%");
 
         g_string_append_printf(text, "[Unit]\nDescription=Network of %s.service\nSourcePath=%s\n", own->full, source);
-        for (guint i = 0; i < container->network_services->len; i++) {
-                g_autofree char *service = own_name_replace(container->network_services->pdata[i], own);
+        for (guint i = 0; i < container->network.services->len; i++) {
+                g_autofree char *service = own_name_replace(container->network.services->pdata[i], own);
 
                 g_string_append_printf(text, "Requires=%s\nAfter=%s\n", service, service);
         }
@@ -199,7 +192,7 @@ static void add_unit(const Container *container, const OwnName *own, GString *te
                 g_string_append_printf(text, "PartOf=%s.service\n", own->full);
 }
 
-static GString *make_text(Container *container, const OwnName *own) {
+static GString *make_text(Conversion *container, const OwnName *own) {
         g_autoptr(GString) command = make_command(container, own), environment = g_string_new(NULL);
         GString *text = g_string_new("# Made by keyturn-generator from ");
 
@@ -214,30 +207,30 @@ static GString *make_text(Container *container, const OwnName *own) {
         return text;
 }
 
-void network_unit_finish(Container *container) {
+void network_unit_finish(Conversion *container) {
         g_autofree char *network = NULL, *owner = NULL;
         g_auto(OwnName) own = { 0 };
 
-        if (container->networks->len == 0)
+        if (container->network.made->len == 0)
                 return;
         own_name_find(container->service->name, &own);
-        container->network_unit = own_name_unit(&own, "network");
-        container->network_file = own_name_file(&own, "network", DROPIN);
-        container->network_text = make_text(container, &own);
+        container->network.unit = own_name_unit(&own, "network");
+        container->network.file = own_name_file(&own, "network", DROPIN);
+        container->network.text = make_text(container, &own);
         owner = has_own_namespace(container) ? user_namespace_of_network(container) : NULL;
         network = g_strconcat(owner ? "owned:" : "pinned:", own.full, NULL);
         (void) key_set_option(container, "network", network, NULL);
 }
 
 /* What a user's network has besides: "pasta", its way out, or "ports", the way in to a bridge. NULL: nothing. */
-static const char *find_way(const Container *container) {
-        return pasta_is_of(container)                                      ? "pasta" :
-               pasta_is_beside(container) && container->published->len > 0 ? "ports" :
-                                                                             NULL;
+static const char *find_way(const Conversion *container) {
+        return pasta_is_of(container)                                              ? "pasta" :
+               pasta_is_beside(container) && container->network.published->len > 0 ? "ports" :
+                                                                                     NULL;
 }
 
 /* It may come and go while the container runs, whose network is the same. */
-static void depend_on_way(Container *container) {
+static void depend_on_way(Conversion *container) {
         const char *way = find_way(container);
         g_auto(OwnName) own = { 0 };
         g_autofree char *unit = NULL;
@@ -251,7 +244,7 @@ static void depend_on_way(Container *container) {
 }
 
 /* Of an instance it has a unit of its own, whose rest is shipped. */
-static void write_way(const Container *container, Writer *writer) {
+static void write_way(const Conversion *container, Writer *writer) {
         const char *way = find_way(container);
         bool is_pasta = g_strcmp0(way, "pasta") == 0;
         g_autofree char *source = source_path_escape(container->source->path, "%"), *file = NULL;
@@ -263,8 +256,8 @@ static void write_way(const Container *container, Writer *writer) {
                 return;
         g_string_append_printf(text, "Description=%s of %s.service\nSourcePath=%s\n",
                                is_pasta ? "Way Out of the Network" : "Published Ports", own.full, source);
-        g_string_append_printf(text, "Requires=%s\nPartOf=%s\nAfter=%s\n\n[Service]\n", container->network_unit,
-                               container->network_unit, container->network_unit);
+        g_string_append_printf(text, "Requires=%s\nPartOf=%s\nAfter=%s\n\n[Service]\n", container->network.unit,
+                               container->network.unit, container->network.unit);
         if (is_pasta)
                 add_step(text, "ExecCondition=", "pasta --check", &own);
         add_step(text, "ExecStart=", way, &own);
@@ -274,40 +267,41 @@ static void write_way(const Container *container, Writer *writer) {
 
 /* Not Requires=: a start that fails because of that is none that Restart= tries again. libstart says that the network
  * is not there, and so a refused file says why, whatever becomes of its network. */
-void network_unit_depend(Container *container) {
-        if (!container->network_unit)
+void network_unit_depend(Conversion *container) {
+        if (!container->network.unit)
                 return;
-        service_unit(container->service, "Wants", container->network_unit);
-        service_unit(container->service, "PartOf", container->network_unit);
-        service_unit(container->service, "After", container->network_unit);
+        service_unit(container->service, "Wants", container->network.unit);
+        service_unit(container->service, "PartOf", container->network.unit);
+        service_unit(container->service, "After", container->network.unit);
         depend_on_way(container);
 }
 
 /* A start that follows its stop finds the network as a restart does. Not where each start has it made anew, and not
  * of a user's: its ports are a process's. */
-static void stay_for_a_moment(Container *container) {
+static void stay_for_a_moment(Conversion *container) {
         g_autofree char *stem = NULL, *unit = NULL;
 
         if (container->is_users || network_is_renewed(container))
                 return;
-        stem = g_strndup(container->network_unit, strlen(container->network_unit) - strlen(".service"));
+        stem = g_strndup(container->network.unit, strlen(container->network.unit) - strlen(".service"));
         unit = g_strconcat("keyturn-idle@", stem, ".service", NULL);
         service_unit(container->service, "OnSuccess", unit);
 }
 
-void network_unit_assume(Container *container) {
+void network_unit_assume(Conversion *container) {
         g_auto(OwnName) own = { 0 };
         const char *name = container->source->name;
 
         if (!g_str_has_suffix(name, ".container") && !g_str_has_suffix(name, ".pod"))
                 return;
         own_name_find(container->service->name, &own);
-        container->network_unit = own_name_unit(&own, "network");
+        container->network.unit = own_name_unit(&own, "network");
 }
 
 /* The line that asks for a network, or NULL. */
-static const UnitLine *find_asking_line(const Container *container) {
-        const GArray *const lists[] = { container->networks, container->published, container->network_wishes };
+static const UnitLine *find_asking_line(const Conversion *container) {
+        const GArray *const lists[] = { container->network.made, container->network.published,
+                                        container->network.wishes };
         const UnitLine *line = NULL;
 
         for (size_t i = 0; i < G_N_ELEMENTS(lists) && !line; i++)
@@ -339,26 +333,26 @@ static bool has_pasta(const Tree *tree) {
         return has_helper(tree, "pasta") || is_there(tree, "/usr/bin/pasta");
 }
 
-void network_unit_check(Container *container, const Tree *tree, MachineConf *conf) {
+void network_unit_check(Conversion *container, const Tree *tree, MachineConf *conf) {
         bool is_pasta = pasta_is_of(container) || (pasta_is_beside(container) && !has_pasta(tree));
 
-        if (container->is_refused || !container->network_file || machine_conf_has_helpers(conf) ||
+        if (container->is_refused || !container->network.file || machine_conf_has_helpers(conf) ||
             (is_pasta ? has_pasta(tree) : has_helper(tree, "netavark")))
                 return;
-        container_problem(container, find_asking_line(container),
-                          is_pasta ?
-                                  "pasta makes this network, and is not installed: install the package passt, or "
-                                  "write Network=host" :
-                                  "netavark makes bridges, and is not installed: install the package netavark (and "
-                                  "aardvark-dns, for names), or write Network=host");
+        conversion_problem(container, find_asking_line(container),
+                           is_pasta ?
+                                   "pasta makes this network, and is not installed: install the package passt, or "
+                                   "write Network=host" :
+                                   "netavark makes bridges, and is not installed: install the package netavark (and "
+                                   "aardvark-dns, for names), or write Network=host");
 }
 
-void network_unit_write(Container *container, Writer *writer) {
-        if (!container->network_file)
+void network_unit_write(Conversion *container, Writer *writer) {
+        if (!container->network.file)
                 return;
         network_unit_depend(container);
         stay_for_a_moment(container);
-        writer_put_file(writer, container->source->path, container->network_file, container->source->unit->readers,
-                        container->network_text);
+        writer_put_file(writer, container->source->path, container->network.file, container->source->unit->readers,
+                        container->network.text);
         write_way(container, writer);
 }

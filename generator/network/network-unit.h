@@ -2,7 +2,7 @@
 #pragma once
 
 #include "generator/parts/machine-conf.h"
-#include "generator/unit/container.h"
+#include "generator/unit/conversion.h"
 #include "generator/unit/writer.h"
 
 /* The unit that makes a container's (or pod's) network ahead of it and keeps it over restarts:
@@ -10,20 +10,20 @@
  * keyturn-network-NAME@INSTANCE.service. */
 
 /* To be called when the container's name is known. Nothing where it is in no network that is made for it. */
-void network_unit_finish(Container *container);
+void network_unit_finish(Conversion *container);
 
 /* Refuses the container if netavark is not installed, which makes bridges. Others are not looked at. */
-void network_unit_check(Container *container, const Tree *tree, MachineConf *conf);
+void network_unit_check(Conversion *container, const Tree *tree, MachineConf *conf);
 
 /* The unit, and that the container's service requires it. */
-void network_unit_write(Container *container, Writer *writer);
+void network_unit_write(Conversion *container, Writer *writer);
 
 /* The same dependency for one that is refused: it must say why, whatever becomes of the network, but may still run.
  */
-void network_unit_depend(Container *container);
+void network_unit_depend(Conversion *container);
 
 /* A file that cannot be read may have been that of a container with a network, which still runs. */
-void network_unit_assume(Container *container);
+void network_unit_assume(Conversion *container);
 
 /* What `text` of the service's file says in another unit's: specifiers of the service's own name are replaced by it.
  * Transfer full. */

@@ -2,65 +2,58 @@
 #include <string.h>
 
 #include "generator/network/network-references.h"
+#include "generator/network/network-ring.h"
 #include "generator/network/network.h"
 #include "generator/parts/network-renewal.h"
 #include "generator/parts/pasta.h"
 #include "generator/parts/user-namespace.h"
+#include "generator/unit/file-reference.h"
 #include "libstart/base/error.h"
 #include "libstart/request/network-mode.h"
 #include "libstart/request/network-request.h"
 #include "libstart/value/capability.h"
 #include "libstart/value/port-mapping.h"
 
-static void note(GArray *list, const char *text, const UnitLine *line) {
-        Noted noted = { g_strdup(text), line };
-
-        g_array_append_val(list, noted);
-}
-
-/* Takes ownership of service, which the container is to come after. */
-static void need_service(Container *container, char *service) {
-        g_ptr_array_add(container->network_services, service);
-}
-
 /*
  * Network=: one namespace, or networks
  */
 
 /* --network=, as libstart has it: what excludes everything else. */
-static bool set_namespace(Container *container, const char *network, GError **error) {
+static bool set_namespace(Conversion *container, const char *network, GError **error) {
         const char *other = container->args->network;
 
-        if (container->networks->len > 0)
-                other = g_array_index(container->networks, Noted, 0).text;
+        if (container->network.made->len > 0)
+                other = g_array_index(container->network.made, Noted, 0).text;
         if (other && !g_str_equal(other, network))
                 return error_set(error, KT_ERROR_USAGE,
                                  "the network is '%s' already; a container has one, or several bridges", other);
         return key_set_option(container, "network", network, error);
 }
 
-/* A container's service, as the name of its state. Takes ownership of service. */
-static bool set_container(Container *container, char *service, GError **error) {
+/* A container's service, as the name of its state. */
+static bool set_container(Conversion *container, const char *given, const char *service, GError **error) {
         g_autofree char *unit = g_strndup(service, strlen(service) - strlen(".service"));
         g_autofree char *network = g_strconcat("container:", unit, NULL);
 
+        if (!network_ring_check(container, given, service, error))
+                return false;
         service_unit(container->service, "Requires", service);
         service_unit(container->service, "After", service);
-        g_free(service);
         return set_namespace(container, network, error);
 }
 
-static bool join_file(Container *container, const char *file, GError **error) {
-        char *service = unit_names_translate(container->names, file, error);
+static bool join_file(Conversion *container, const char *file, GError **error) {
+        g_auto(FileReference) other = { 0 };
 
-        return service && set_container(container, service, error);
+        return file_reference_find(container, file, &other, error) &&
+               set_container(container, file, other.service, error);
 }
 
 /* Who starts and stops it, nobody tells here. */
-static bool join_podmans(Container *container, const Value *value, const char *name, GError **error) {
+static bool join_podmans(Conversion *container, const Value *value, const char *name, GError **error) {
         g_autofree char *network = g_strconcat("podman:", name, NULL);
 
-        container_difference(
+        conversion_difference(
                 container, value->line,
                 "no .container file here makes a container '%s': one of Podman's has to run when this one is "
                 "started, and this one loses its network when that one ends; write After= and BindsTo= of its "
@@ -69,33 +62,33 @@ static bool join_podmans(Container *container, const Value *value, const char *n
         return set_namespace(container, network, error);
 }
 
-static bool join_container(Container *container, const Value *value, GError **error) {
+static bool join_container(Conversion *container, const Value *value, GError **error) {
         const char *name = value->text + strlen("container:");
         const char *service = unit_names_container(container->names, name);
 
-        return service ? set_container(container, g_strdup(service), error) :
+        return service ? set_container(container, value->text, service, error) :
                          join_podmans(container, value, name, error);
 }
 
 /* What systemd may have to expand cannot be looked at yet. */
-static bool add_network(Container *container, const char *network, const UnitLine *line, GError **error) {
+static bool add_network(Conversion *container, const char *network, const UnitLine *line, GError **error) {
         g_autoptr(GPtrArray) requests = g_ptr_array_new_with_free_func((GDestroyNotify) network_request_free);
 
         if (!strpbrk(network, "%$") && !network_request_parse(network, requests, error))
                 return false;
         if (container->args->network || pasta_is_of(container))
                 return set_namespace(container, network, error);
-        note(container->networks, network, line);
+        noted_add(container->network.made, network, line);
         return true;
 }
 
-static bool refer_to_file(Container *container, const Value *value, GError **error) {
+static bool refer_to_file(Conversion *container, const Value *value, GError **error) {
         char *service = NULL;
         g_autofree char *network = network_refer(container, value->text, &service, error);
 
         if (!network)
                 return false;
-        need_service(container, service);
+        g_ptr_array_add(container->network.services, service);
         return add_network(container, network, value->line, error);
 }
 
@@ -105,20 +98,20 @@ static bool is_kind(const char *network, const char *kind) {
         return strncmp(network, kind, length) == 0 && (network[length] == '\0' || network[length] == ':');
 }
 
-static bool set_pasta(Container *container, const Value *value, GError **error) {
-        if (container->args->network || container->networks->len > 0)
+static bool set_pasta(Conversion *container, const Value *value, GError **error) {
+        if (container->args->network || container->network.made->len > 0)
                 return set_namespace(container, value->text, error);
         if (!pasta_check_options(value->text, error))
                 return false;
-        note(container->networks, value->text, value->line);
+        noted_add(container->network.made, value->text, value->line);
         return true;
 }
 
-bool handle_network(Container *container, const Key *key, const Value *value, GError **error) {
+bool handle_network(Conversion *container, const Key *key, const Value *value, GError **error) {
         g_autofree char *name = g_strndup(value->text, strcspn(value->text, ":"));
         const char *network = value->text;
 
-        container->has_network = true;
+        container->network.is_said = true;
         if (container->is_users && is_kind(network, "pasta"))
                 return set_pasta(container, value, error);
         if (is_kind(network, "pasta") || is_kind(network, "slirp4netns"))
@@ -132,7 +125,11 @@ bool handle_network(Container *container, const Key *key, const Value *value, GE
                 return set_namespace(container, network, error);
         if (g_str_has_prefix(network, "container:"))
                 return join_container(container, value, error);
-        if (g_str_has_suffix(network, ".container"))
+        if (g_str_has_suffix(name, ".container") && !g_str_equal(network, name))
+                return error_set(error, KT_ERROR_USAGE,
+                                 "'%s': the network of another container is as that one has it: write Network=%s",
+                                 network, name);
+        if (g_str_has_suffix(name, ".container"))
                 return join_file(container, network, error);
         if (g_str_has_suffix(name, ".network"))
                 return refer_to_file(container, value, error);
@@ -145,28 +142,28 @@ bool handle_network(Container *container, const Key *key, const Value *value, GE
  * What is asked of the networks
  */
 
-bool handle_publish_port(Container *container, const Key *key, const Value *value, GError **error) {
+bool handle_publish_port(Conversion *container, const Key *key, const Value *value, GError **error) {
         PortMapping mapping;
 
-        note(container->published, value->text, value->line);
+        noted_add(container->network.published, value->text, value->line);
         return strpbrk(value->text, "%$") || port_mapping_parse(value->text, &mapping, error);
 }
 
 /* Podman looks at it with --publish-all only, which is refused. */
-bool handle_expose_host_port(Container *container, const Key *key, const Value *value, GError **error) {
-        container_warning(container, value->line, "'%s' publishes nothing, ignoring", value->text);
+bool handle_expose_host_port(Conversion *container, const Key *key, const Value *value, GError **error) {
+        conversion_warning(container, value->line, "'%s' publishes nothing, ignoring", value->text);
         return true;
 }
 
-static bool wish(Container *container, const char *option, const Value *value) {
+static bool wish(Conversion *container, const char *option, const Value *value) {
         g_autofree char *text = g_strconcat(option, "=", value->text, NULL);
 
-        note(container->network_wishes, text, value->line);
+        noted_add(container->network.wishes, text, value->line);
         return true;
 }
 
 /* IP= and IP6=; key->text is the option of a network. */
-bool handle_ip(Container *container, const Key *key, const Value *value, GError **error) {
+bool handle_ip(Conversion *container, const Key *key, const Value *value, GError **error) {
         IpAddress address;
 
         if (!strpbrk(value->text, "%$") && !ip_address_parse(value->text, &address))
@@ -174,28 +171,28 @@ bool handle_ip(Container *container, const Key *key, const Value *value, GError 
         return wish(container, key->text, value);
 }
 
-bool handle_network_alias(Container *container, const Key *key, const Value *value, GError **error) {
+bool handle_network_alias(Conversion *container, const Key *key, const Value *value, GError **error) {
         return wish(container, "alias", value);
 }
 
-bool network_set_mac(Container *container, const char *value, GError **error) {
-        const UnitLine *line = container_line_with(container, container->section, "PodmanArgs", value);
+bool network_set_mac(Conversion *container, const char *value, GError **error) {
+        const UnitLine *line = conversion_line_with(container, container->section, "PodmanArgs", value);
 
         return wish(container, "mac", &(Value) { .text = (char *) value, .line = line });
 }
 
 /* Aliases are for all networks; an address is for the one that there is. */
-static void grant(Container *container, const Noted *wish) {
+static void grant(Conversion *container, const Noted *wish) {
         bool is_alias = g_str_has_prefix(wish->text, "alias=");
 
-        if (!is_alias && container->networks->len > 1) {
-                container_problem(container, wish->line,
-                                  "'%s' is for one network, and there are several: write Network=NAME:%s",
-                                  strchr(wish->text, '=') + 1, wish->text);
+        if (!is_alias && container->network.made->len > 1) {
+                conversion_problem(container, wish->line,
+                                   "'%s' is for one network, and there are several: write Network=NAME:%s",
+                                   strchr(wish->text, '=') + 1, wish->text);
                 return;
         }
-        for (guint i = 0; i < container->networks->len; i++) {
-                Noted *network = &g_array_index(container->networks, Noted, i);
+        for (guint i = 0; i < container->network.made->len; i++) {
+                Noted *network = &g_array_index(container->network.made, Noted, i);
                 char *text = g_strconcat(network->text, strchr(network->text, ':') ? "," : ":", wish->text, NULL);
 
                 g_free(network->text);
@@ -204,55 +201,55 @@ static void grant(Container *container, const Noted *wish) {
 }
 
 /* As far as they are known. */
-static void check_networks(Container *container) {
-        for (guint i = 0; i < container->networks->len; i++) {
-                const Noted *network = &g_array_index(container->networks, Noted, i);
+static void check_networks(Conversion *container) {
+        for (guint i = 0; i < container->network.made->len; i++) {
+                const Noted *network = &g_array_index(container->network.made, Noted, i);
                 g_autoptr(GPtrArray) requests = g_ptr_array_new_with_free_func((GDestroyNotify) network_request_free);
                 g_autoptr(GError) error = NULL;
 
                 if (!strpbrk(network->text, "%$") && !network_request_parse(network->text, requests, &error))
-                        container_problem(container, network->line, "%s", error->message);
+                        conversion_problem(container, network->line, "%s", error->message);
         }
 }
 
 /* Two of which no container can have both. */
-static void check_conflicts(Container *container) {
+static void check_conflicts(Conversion *container) {
         g_autoptr(GArray) mappings = g_array_new(FALSE, FALSE, sizeof(PortMapping));
 
-        for (guint i = 0; i < container->published->len; i++) {
-                const Noted *port = &g_array_index(container->published, Noted, i);
+        for (guint i = 0; i < container->network.published->len; i++) {
+                const Noted *port = &g_array_index(container->network.published, Noted, i);
                 PortMapping mapping;
 
                 if (strpbrk(port->text, "%$") || !port_mapping_parse(port->text, &mapping, NULL))
                         continue;
                 for (guint j = 0; j < mappings->len; j++)
                         if (port_mapping_conflicts(&mapping, &g_array_index(mappings, PortMapping, j)))
-                                container_problem(container, port->line,
-                                                  "'%s': this port of the machine leads to another one already",
-                                                  port->text);
+                                conversion_problem(container, port->line,
+                                                   "'%s': this port of the machine leads to another one already",
+                                                   port->text);
                 g_array_append_val(mappings, mapping);
         }
 }
 
 /* An address would be of a network that others are in, too. */
-static void finish_pasta(Container *container) {
-        for (guint i = 0; i < container->network_wishes->len; i++) {
-                const Noted *wish = &g_array_index(container->network_wishes, Noted, i);
+static void finish_pasta(Conversion *container) {
+        for (guint i = 0; i < container->network.wishes->len; i++) {
+                const Noted *wish = &g_array_index(container->network.wishes, Noted, i);
 
-                container_problem(container, wish->line, "'%s' is for a bridge, and pasta is none",
-                                  strchr(wish->text, '=') + 1);
+                conversion_problem(container, wish->line, "'%s' is for a bridge, and pasta is none",
+                                   strchr(wish->text, '=') + 1);
         }
         pasta_check_ports(container);
         check_conflicts(container);
 }
 
-static void finish_networks(Container *container) {
+static void finish_networks(Conversion *container) {
         if (pasta_is_of(container)) {
                 finish_pasta(container);
                 return;
         }
-        for (guint i = 0; i < container->network_wishes->len; i++)
-                grant(container, &g_array_index(container->network_wishes, Noted, i));
+        for (guint i = 0; i < container->network.wishes->len; i++)
+                grant(container, &g_array_index(container->network.wishes, Noted, i));
         check_networks(container);
         check_conflicts(container);
         if (container->is_users)
@@ -260,61 +257,61 @@ static void finish_networks(Container *container) {
 }
 
 /* Without a bridge there is nothing to publish, as Podman says, too, and no address to choose. */
-static void finish_namespace(Container *container) {
+static void finish_namespace(Conversion *container) {
         const char *network = container->args->network;
 
-        for (guint i = 0; i < container->published->len; i++) {
-                const Noted *port = &g_array_index(container->published, Noted, i);
+        for (guint i = 0; i < container->network.published->len; i++) {
+                const Noted *port = &g_array_index(container->network.published, Noted, i);
 
-                container_warning(container, port->line, "'%s' does nothing with Network=%s, ignoring", port->text,
-                                  network);
+                conversion_warning(container, port->line, "'%s' does nothing with Network=%s, ignoring", port->text,
+                                   network);
         }
-        for (guint i = 0; i < container->network_wishes->len; i++) {
-                const Noted *wish = &g_array_index(container->network_wishes, Noted, i);
+        for (guint i = 0; i < container->network.wishes->len; i++) {
+                const Noted *wish = &g_array_index(container->network.wishes, Noted, i);
 
-                container_problem(container, wish->line, "'%s' is for a bridge, and there is none with Network=%s",
-                                  strchr(wish->text, '=') + 1, network);
+                conversion_problem(container, wish->line, "'%s' is for a bridge, and there is none with Network=%s",
+                                   strchr(wish->text, '=') + 1, network);
         }
 }
 
 /* The network belongs to the user namespace of the container whose it is, or to the host's: there the kernel asks for
  * them. */
-static void check_capabilities(Container *container) {
+static void check_capabilities(Conversion *container) {
         const LaunchArgs *args = container->args;
 
         if ((g_str_has_prefix(args->network, "container:") || g_str_has_prefix(args->network, "podman:")) &&
             user_namespace_may_be_own(args) && !g_str_has_prefix(args->userns ?: "", "ns:") &&
             (args->privileged == FLAG_TRUE || network_capabilities(args->cap_add) & CAPABILITY_NETWORK))
-                container_warning(
-                        container, container_line(container, container->section, "AddCapability"),
+                conversion_warning(
+                        container, conversion_line(container, container->section, "AddCapability"),
                         "NET_ADMIN and NET_RAW have no effect on another container's network from within a user "
                         "namespace of its own: give them to that container, or put both in a pod with UserNS=");
 }
 
 /* With the host's network these are the whole machine's. The lines of Sysctl= that say it, PodmanArgs= may. */
-static void check_sysctls(Container *container) {
+static void check_sysctls(Conversion *container) {
         const GPtrArray *sysctls = container->args->sysctls;
 
         for (guint i = 0; i < sysctls->len; i++) {
                 const char *sysctl = sysctls->pdata[i];
-                const UnitLine *line = container_line_with(container, container->section, "Sysctl", sysctl) ?:
-                                               container_line_with(container, container->section, "PodmanArgs",
-                                                                   sysctl);
+                const UnitLine *line = conversion_line_with(container, container->section, "Sysctl", sysctl) ?:
+                                               conversion_line_with(container, container->section, "PodmanArgs",
+                                                                    sysctl);
 
                 if (g_str_has_prefix(sysctl, "net."))
-                        container_problem(container, line,
-                                          "sysctl '%s' belongs to the network namespace, which is the host's with "
-                                          "Network=host; set it with sysctl.d(5), or write Network=none or bridge",
-                                          sysctl);
+                        conversion_problem(container, line,
+                                           "sysctl '%s' belongs to the network namespace, which is the host's with "
+                                           "Network=host; set it with sysctl.d(5), or write Network=none or bridge",
+                                           sysctl);
         }
 }
 
 /* What asks for ports or addresses asks for a bridge. */
-static bool wants_bridge(const Container *container) {
-        return container->published->len > 0 || container->network_wishes->len > 0;
+static bool wants_bridge(const Conversion *container) {
+        return container->network.published->len > 0 || container->network.wishes->len > 0;
 }
 
-static bool has_network_sysctls(const Container *container) {
+static bool has_network_sysctls(const Conversion *container) {
         const GPtrArray *sysctls = container->args->sysctls;
 
         for (guint i = 0; i < sysctls->len; i++)
@@ -324,15 +321,15 @@ static bool has_network_sysctls(const Container *container) {
 }
 
 /* Where the file does not say. The host's sysctls are not a container's. */
-static void choose_network(Container *container) {
-        const char *own = container->is_users && container->network_wishes->len == 0 ? "pasta" : "bridge",
+static void choose_network(Conversion *container) {
+        const char *own = container->is_users && container->network.wishes->len == 0 ? "pasta" : "bridge",
                    *network = own, *origin;
         g_autoptr(GError) error = NULL;
 
         if (wants_bridge(container))
                 service_comment(container->service, "Network=%s, for its ports: the file itself does not say.", own);
         else if (!keyturn_conf_default(container->conf, SETTING_NETWORK, &network, &origin, &error)) {
-                container_problem(container, NULL, "the default network is not known: %s", error->message);
+                conversion_problem(container, NULL, "the default network is not known: %s", error->message);
                 return;
         } else if (g_str_equal(network, "host") && has_network_sysctls(container)) {
                 service_comment(container->service, "Network=%s, for its sysctls: the file itself does not say.",
@@ -345,18 +342,19 @@ static void choose_network(Container *container) {
                 container->args->network = g_strdup(network);
                 return;
         }
-        container->has_network = true; /* as for Podman */
-        note(container->networks, network, NULL);
+        container->network.is_said = true; /* as for Podman */
+        noted_add(container->network.made, network, NULL);
 }
 
-void network_finish(Container *container) {
-        bool is_refused = container->has_network && !container->args->network && container->networks->len == 0;
+void network_finish(Conversion *container) {
+        bool is_refused = container->network.is_said && !container->args->network &&
+                          container->network.made->len == 0;
 
         if (is_refused) /* which is said already */
                 return;
-        if (!container->args->network && container->networks->len == 0)
+        if (!container->args->network && container->network.made->len == 0)
                 choose_network(container);
-        if (container->networks->len > 0)
+        if (container->network.made->len > 0)
                 finish_networks(container);
         else if (container->args->network)
                 finish_namespace(container);

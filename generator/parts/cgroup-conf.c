@@ -7,15 +7,14 @@
 #include "libstart/base/error.h"
 #include "libstart/value/size.h"
 
-/* Each gives what systemd calls the content of such a file; NULL is an error. Transfer full. */
-typedef char *Convert(const char *value, GError **error);
-
-static char *convert_bytes(const char *value, GError **error) {
+char *cgroup_convert_size(const char *value, GError **error) {
         guint64 bytes;
 
-        if (g_str_equal(value, "max"))
-                return g_strdup("infinity");
         return size_parse(value, &bytes, error) ? g_strdup_printf("%" G_GUINT64_FORMAT, bytes) : NULL;
+}
+
+static char *convert_bytes(const char *value, GError **error) {
+        return g_str_equal(value, "max") ? g_strdup("infinity") : cgroup_convert_size(value, error);
 }
 
 static char *convert_weight(const char *value, GError **error) {
@@ -49,7 +48,7 @@ static char *convert_quota(const char *value, GError **error) {
 static const struct {
         const char *file;
         const char *setting; /* of [Service] */
-        Convert *convert;
+        CgroupConvert *convert;
 } files[] = {
         { "cpu.max", "CPUQuota", convert_quota },          { "cpu.weight", "CPUWeight", convert_weight },
         { "cpuset.cpus", "AllowedCPUs", convert_numbers }, { "cpuset.mems", "AllowedMemoryNodes", convert_numbers },
@@ -62,8 +61,10 @@ static const char *find_key(const char *file) {
         return g_str_equal(file, "memory.max") ? "Memory" : g_str_equal(file, "pids.max") ? "PidsLimit" : NULL;
 }
 
-static bool set_setting(Container *container, const char *setting, char *value, GError **error) {
-        g_autofree char *converted = value;
+/* Which of two settings would count is nobody's guess. */
+bool cgroup_setting_apply(Conversion *container, const char *setting, CgroupConvert *convert, const char *value,
+                          GError **error) {
+        g_autofree char *converted = convert(value, error);
 
         if (!converted)
                 return false;
@@ -75,27 +76,27 @@ static bool set_setting(Container *container, const char *setting, char *value, 
         return true;
 }
 
-static bool set_key(Container *container, const char *key, const char *value, GError **error) {
-        const UnitLine *line = container_line_with(container, container->section, "PodmanArgs", value);
+static bool set_key(Conversion *container, const char *key, const char *value, GError **error) {
+        const UnitLine *line = conversion_line_with(container, container->section, "PodmanArgs", value);
 
         return keys_apply_value(container, key, g_str_equal(value, "max") ? "0" : value, line, error);
 }
 
-static bool apply(Container *container, const char *file, const char *value, GError **error) {
+static bool apply(Conversion *container, const char *file, const char *value, GError **error) {
         const char *key = find_key(file);
 
         if (key)
                 return set_key(container, key, value, error);
         for (size_t i = 0; i < G_N_ELEMENTS(files); i++)
                 if (g_str_equal(files[i].file, file))
-                        return set_setting(container, files[i].setting, files[i].convert(value, error), error);
+                        return cgroup_setting_apply(container, files[i].setting, files[i].convert, value, error);
         return error_set(error, KT_ERROR_UNSUPPORTED,
                          "'%s': the cgroup is systemd's, which has no setting for this file that keyturn knows; see "
                          "systemd.resource-control(5)",
                          file);
 }
 
-bool cgroup_conf_apply(Container *container, const char *value, GError **error) {
+bool cgroup_conf_apply(Conversion *container, const char *value, GError **error) {
         g_auto(GStrv) pairs = g_strsplit(value, ",", -1);
 
         for (char **pair = pairs; *pair; pair++) {

@@ -11,7 +11,7 @@
 #include "libstart/config/toml.h"
 
 typedef struct Module {
-        Container *container;
+        Conversion *container;
         const UnitLine *line; /* that names it */
         char *path;
         GHashTable *seen; /* of ModuleSetting: a later module says it */
@@ -25,20 +25,17 @@ struct ModuleSetting {
         bool (*apply)(const Module *module, const ModuleSetting *setting, const TomlValue *value, GError **error);
         const char *key;    /* of [Container], that means the same; or NULL */
         size_t field;       /* in LaunchArgs: given where it is set */
-        const char *option; /* of libstart, where there is no key; of security_opt, the beginning */
+        const char *option; /* of libstart, where there is no key; of security_opt, its name */
         enum { IN_CONTAINERS, IN_PODS, OF_NETWORK, OF_SHM } scope;
 };
 
-bool handle_conf_module(Container *container, const Key *key, const Value *value, GError **error) {
-        Noted noted = { NULL, value->line };
-
+bool handle_conf_module(Conversion *container, const Key *key, const Value *value, GError **error) {
         if (strpbrk(value->text, "%$"))
                 return error_set(error, KT_ERROR_USAGE,
                                  "'%s': specifiers and variables do not work here: the file is read when units are "
                                  "generated",
                                  value->text);
-        noted.text = g_strdup(value->text);
-        g_array_append_val(container->modules, noted);
+        noted_add(container->podman.modules, value->text, value->line);
         return true;
 }
 
@@ -69,12 +66,7 @@ static bool apply_string(const Module *module, const ModuleSetting *setting, con
 }
 
 static bool has_security(const Module *module, const ModuleSetting *setting) {
-        const GPtrArray *given = module->container->args->security_opt;
-
-        for (guint i = 0; i < given->len; i++)
-                if (g_str_has_prefix(given->pdata[i], setting->option))
-                        return true;
-        return false;
+        return launch_args_last(module->container->args->security_opt, setting->option);
 }
 
 static bool apply_security(const Module *module, const ModuleSetting *setting, const TomlValue *value,
@@ -83,7 +75,7 @@ static bool apply_security(const Module *module, const ModuleSetting *setting, c
 }
 
 static bool apply_label(const Module *module, const ModuleSetting *setting, const TomlValue *value, GError **error) {
-        module->container->keeps_label = value->boolean;
+        module->container->podman.keeps_label = value->boolean;
         return value->boolean || has_security(module, setting) || apply_key(module, setting, "true", error);
 }
 
@@ -102,8 +94,8 @@ static bool find_append(const TomlValue *list) {
 }
 
 /* Then the pod's file says what is the network's. */
-static bool has_pods_network(const Container *container) {
-        return container->pod && !container->has_network && container->args->network;
+static bool has_pods_network(const Conversion *container) {
+        return container->pod.file && !container->network.is_said && container->args->network;
 }
 
 /* A setting of the network that is the pod's: Podman leaves it out, too. */
@@ -135,16 +127,16 @@ static bool apply_default_list(const Module *module, const ModuleSetting *settin
 }
 
 static bool apply_hooks(const Module *module, const ModuleSetting *setting, const TomlValue *value, GError **error) {
-        GPtrArray *directories = g_ptr_array_new_with_free_func(g_free);
+        char **directories = g_new0(char *, value->array->len + 1);
 
-        g_clear_pointer(&module->container->hook_dirs, g_ptr_array_unref);
-        module->container->hook_dirs = directories;
+        g_strfreev(module->container->podman.hook_dirs);
+        module->container->podman.hook_dirs = directories;
         for (guint i = 0; i < value->array->len; i++) {
                 const TomlValue *item = value->array->pdata[i];
 
                 if (item->type != TOML_STRING || item->string[0] != '/')
                         return error_set(error, KT_ERROR_UNSUPPORTED, "write the absolute paths of all directories");
-                g_ptr_array_add(directories, g_strdup(item->string));
+                directories[i] = g_strdup(item->string);
         }
         return true;
 }
@@ -154,7 +146,7 @@ static bool apply_hooks(const Module *module, const ModuleSetting *setting, cons
 static const ModuleSetting settings[] = {
         { "containers", "annotations", TOML_ARRAY, apply_list, "Annotation", FIELD(annotations), NULL,
           IN_CONTAINERS },
-        { "containers", "apparmor_profile", TOML_STRING, apply_security, "AppArmor", 0, "apparmor=", IN_CONTAINERS },
+        { "containers", "apparmor_profile", TOML_STRING, apply_security, "AppArmor", 0, "apparmor", IN_CONTAINERS },
         { "containers", "default_sysctls", TOML_ARRAY, apply_list, NULL, FIELD(sysctls), "sysctl", IN_PODS },
         { "containers", "default_ulimits", TOML_ARRAY, apply_list, "Ulimit", FIELD(ulimits), NULL, IN_CONTAINERS },
         { "containers", "dns_options", TOML_ARRAY, apply_default_list, "DNSOption", FIELD(dns_option), NULL,
@@ -164,10 +156,10 @@ static const ModuleSetting settings[] = {
         { "containers", "dns_servers", TOML_ARRAY, apply_default_list, "DNS", FIELD(dns), NULL, OF_NETWORK },
         { "containers", "http_proxy", TOML_BOOLEAN, apply_flag, "HttpProxy", FIELD(http_proxy), NULL, IN_CONTAINERS },
         { "containers", "init", TOML_BOOLEAN, apply_flag, "RunInit", FIELD(init), NULL, IN_CONTAINERS },
-        { "containers", "label", TOML_BOOLEAN, apply_label, "SecurityLabelDisable", 0, "label=", IN_CONTAINERS },
+        { "containers", "label", TOML_BOOLEAN, apply_label, "SecurityLabelDisable", 0, "label", IN_CONTAINERS },
         { "containers", "read_only", TOML_BOOLEAN, apply_flag, "ReadOnly", FIELD(read_only), NULL, IN_CONTAINERS },
-        { "containers", "seccomp_profile", TOML_STRING, apply_security, "SeccompProfile", 0,
-          "seccomp=", IN_CONTAINERS },
+        { "containers", "seccomp_profile", TOML_STRING, apply_security, "SeccompProfile", 0, "seccomp",
+          IN_CONTAINERS },
         { "containers", "shm_size", TOML_STRING, apply_string, "ShmSize", FIELD(shm_size), NULL, OF_SHM },
         { "containers", "tz", TOML_STRING, apply_string, "Timezone", FIELD(timezone), NULL, IN_CONTAINERS },
         { "containers", "umask", TOML_STRING, apply_string, "Umask", FIELD(umask), NULL, IN_CONTAINERS },
@@ -194,7 +186,7 @@ static bool check_type(const ModuleSetting *setting, const TomlValue *value, GEr
 
 /* What the containers of a pod have in common is said by its file. The rest of a pod, all of a volume or a network,
  * is as with Podman, where such a setting is of containers: it has known settings only, and they do nothing. */
-static bool has_setting(const Container *container, const ModuleSetting *setting) {
+static bool has_setting(const Conversion *container, const ModuleSetting *setting) {
         const LaunchArgs *args = container->args;
 
         if (setting->scope == OF_NETWORK && (has_pods_network(container) || g_strcmp0(args->network, "none") == 0))
@@ -249,8 +241,8 @@ static void apply_table(const Module *module, const char *name, const TomlValue 
                 g_autoptr(GError) error = NULL;
 
                 if (!apply(module, name, *key, value, &error))
-                        container_problem(module->container, module->line, "%s:%u: '%s' of [%s]: %s", module->path,
-                                          value->line, *key, name, error->message);
+                        conversion_problem(module->container, module->line, "%s:%u: '%s' of [%s]: %s", module->path,
+                                           value->line, *key, name, error->message);
         }
 }
 
@@ -263,10 +255,10 @@ static void apply_all(const Module *module, const TomlValue *top) {
                 if (value->type == TOML_TABLE)
                         apply_table(module, *name, value);
                 else
-                        container_problem(module->container, module->line,
-                                          "%s:%u: '%s' is in no table of "
-                                          "containers.conf(5)",
-                                          module->path, value->line, *name);
+                        conversion_problem(module->container, module->line,
+                                           "%s:%u: '%s' is in no table of "
+                                           "containers.conf(5)",
+                                           module->path, value->line, *name);
         }
 }
 
@@ -306,7 +298,7 @@ static int open_module(const KeyturnConf *conf, const char *name, char **ret_pat
         return fd;
 }
 
-static TomlValue *read_module(Container *container, const char *name, char **ret_path, GError **error) {
+static TomlValue *read_module(Conversion *container, const char *name, char **ret_path, GError **error) {
         _cleanup_close_ int fd = open_module(container->conf, name, ret_path);
         g_autofree char *text = NULL;
         size_t length;
@@ -322,11 +314,11 @@ static TomlValue *read_module(Container *container, const char *name, char **ret
         return toml_parse(text, length, *ret_path, error);
 }
 
-void conf_modules_finish(Container *container) {
+void conf_modules_finish(Conversion *container) {
         g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
 
-        for (guint i = container->modules->len; i > 0; i--) {
-                const Noted *noted = &g_array_index(container->modules, Noted, i - 1);
+        for (guint i = container->podman.modules->len; i > 0; i--) {
+                const Noted *noted = &g_array_index(container->podman.modules, Noted, i - 1);
                 Module module = { container, noted->line, NULL, seen };
                 g_autoptr(GError) error = NULL;
                 g_autoptr(TomlValue) top = read_module(container, noted->text, &module.path, &error);
@@ -334,7 +326,7 @@ void conf_modules_finish(Container *container) {
                 if (top)
                         apply_all(&module, top);
                 else
-                        container_problem(container, noted->line, "%s", error->message);
+                        conversion_problem(container, noted->line, "%s", error->message);
                 g_free(module.path);
         }
 }

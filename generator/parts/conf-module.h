@@ -10,4 +10,4 @@ KeyHandler handle_conf_module;
 
 /* What they say and the container, pod, volume or network does not say itself, of several the last one that says it.
  * Called when its keys, its PodmanArgs= and its pod have been applied. Needs container->conf. */
-void conf_modules_finish(Container *container);
+void conf_modules_finish(Conversion *container);

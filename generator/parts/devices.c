@@ -11,7 +11,7 @@ static bool check(const char *value, GError **error) {
         return request;
 }
 
-bool handle_add_device(Container *container, const Key *key, const Value *value, GError **error) {
+bool handle_add_device(Conversion *container, const Key *key, const Value *value, GError **error) {
         return check(value->text, error) && key_set_option(container, "device", value->text, error);
 }
 
@@ -47,21 +47,21 @@ static const char *find_unknown(const LaunchArgs *args) {
         return args->device_rules->len > 0 ? args->device_rules->pdata[0] : NULL;
 }
 
-static const char *find_unknown_of(const Container *container) {
+static const char *find_unknown_of(const Conversion *container) {
         const char *unknown = find_unknown(container->args);
 
         return unknown || !hooks_may_add_devices(container) ? unknown : "a precreate hook";
 }
 
 /* All programs that forbid devices must agree: what systemd forbids, nobody can allow. */
-static void refuse_users(Container *container, const char *unknown) {
+static void refuse_users(Conversion *container, const char *unknown) {
         static const char *const keys[] = { "DeviceAllow", "DevicePolicy" };
 
         for (size_t i = 0; i < G_N_ELEMENTS(keys); i++) {
                 const UnitLine *line = service_user_line(container->service, keys[i]);
 
                 if (line && !g_str_equal(line->value, "auto"))
-                        container_problem(
+                        conversion_problem(
                                 container, line,
                                 "with this, systemd would forbid what the start finds for '%s': remove it, and "
                                 "allow more with PodmanArgs=--device-cgroup-rule=",
@@ -70,7 +70,7 @@ static void refuse_users(Container *container, const char *unknown) {
 }
 
 /* systemd allows all, and libstart forbids. */
-static void guard(Container *container, const char *unknown) {
+static void guard(Conversion *container, const char *unknown) {
         refuse_users(container, unknown);
         container->args->guard_devices = FLAG_TRUE;
         service_comment(
@@ -81,7 +81,7 @@ static void guard(Container *container, const char *unknown) {
 
 /* systemd resolves the path when it starts the service, follows links, and skips a device that is missing. A group
  * holds also those that come later. */
-static void allow(Container *container, const char *value) {
+static void allow(Conversion *container, const char *value) {
         g_autoptr(DeviceRequest) request = device_request_parse_unexpanded(value, NULL);
         const char *group = device_request_group(request);
         g_autoptr(GString) line = g_string_new(NULL);
@@ -93,7 +93,7 @@ static void allow(Container *container, const char *value) {
 
 /* No device but the harmless ones, as with Podman, whatever node a payload makes or a volume has. A DeviceAllow= of
  * the user's adds to them. */
-void devices_service(Container *container) {
+void devices_service(Conversion *container) {
         const LaunchArgs *args = container->args;
         const UnitLine *policy = service_user_line(container->service, "DevicePolicy");
         bool is_privileged = args->privileged == FLAG_TRUE;
@@ -102,7 +102,7 @@ void devices_service(Container *container) {
         if (unknown)
                 guard(container, unknown);
         if (!is_privileged && !(policy && g_str_equal(policy->value, "auto")))
-                container->controls |= KERNEL_CONTROL_DEVICES;
+                container->limits.controls |= KERNEL_CONTROL_DEVICES;
         if (!policy)
                 service_set(container->service, "DevicePolicy", is_privileged || unknown ? "auto" : "closed");
         for (guint i = 0; i < args->devices->len && !is_privileged && !unknown; i++)

@@ -12,4 +12,4 @@ bool devices_check(const LaunchArgs *args, GError **error);
 bool devices_have_cdi(const LaunchArgs *args);
 
 /* DevicePolicy= and DeviceAllow= of the service, for the devices of container->args, which are checked. */
-void devices_service(Container *container);
+void devices_service(Conversion *container);

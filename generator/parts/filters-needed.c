@@ -5,6 +5,7 @@
 #include "generator/parts/filters-needed.h"
 #include "keyturn-config.h"
 #include "libstart/base/log.h"
+#include "libstart/base/string-order.h"
 #include "libstart/request/seccomp-request.h"
 #include "libstart/value/capability.h"
 
@@ -21,7 +22,9 @@ FiltersNeeded *filters_needed_new(const Tree *tree, const char *root_path, bool 
         FiltersNeeded *filters = g_new0(FiltersNeeded, 1);
 
         filters->root_path = root_path;
-        filters->available = tree->is_foreign || for_image ? CAPABILITY_ALL : bounding_set_read();
+        filters->available = CAPABILITY_ALL;
+        if (!tree->is_foreign && !for_image) /* where it cannot be asked, a start makes what is missing */
+                (void) bounding_set_read(&filters->available, NULL);
         filters->needed = g_ptr_array_new_with_free_func((GDestroyNotify) seccomp_request_free);
         filters->checked = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
         return filters;
@@ -68,7 +71,7 @@ static bool find_profile(const LaunchArgs *args, const char **ret_profile) {
         bool is_known;
         SecurityOption option = filters_needed_option(args, &is_known);
 
-        *ret_profile = option.profile;
+        *ret_profile = option.text;
         return is_known && option.enabled;
 }
 
@@ -104,16 +107,16 @@ static const char *find_problem(FiltersNeeded *filters, const char *profile) {
         return problem;
 }
 
-void filters_needed_check(FiltersNeeded *filters, Container *container) {
-        const UnitLine *line = container_line(container, "Container", "SeccompProfile");
+void filters_needed_check(FiltersNeeded *filters, Conversion *container) {
+        const UnitLine *line = conversion_line(container, "Container", "SeccompProfile");
         const char *profile, *problem;
 
         if (!find_profile(container->args, &profile) || !profile)
                 return;
         problem = find_problem(filters, profile);
         if (problem[0])
-                container_problem(container, line ?: container_line(container, "Container", "PodmanArgs"), "%s",
-                                  problem);
+                conversion_problem(container, line ?: conversion_line(container, "Container", "PodmanArgs"), "%s",
+                                   problem);
 }
 
 static SeccompRequest *find_filter(FiltersNeeded *filters, const char *profile, guint64 caps) {
@@ -129,7 +132,7 @@ static SeccompRequest *find_filter(FiltersNeeded *filters, const char *profile, 
         return request;
 }
 
-void filters_needed_add(FiltersNeeded *filters, const Container *container) {
+void filters_needed_add(FiltersNeeded *filters, const Conversion *container) {
         const char *profile;
         guint64 added = 0, dropped = 0, bounding;
 
@@ -138,9 +141,7 @@ void filters_needed_add(FiltersNeeded *filters, const Container *container) {
             !capability_parse_all(container->args->cap_drop, &dropped, NULL) ||
             !bounding_set_check(added, dropped, NULL))
                 return;
-        bounding = container->args->privileged == FLAG_TRUE ?
-                           privileged_set_find(added, dropped, filters->available) :
-                           bounding_set_find(added, dropped, filters->available);
+        bounding = bounding_set_find(container->args->privileged == FLAG_TRUE, added, dropped, filters->available);
         g_ptr_array_add(find_filter(filters, profile, bounding)->units, g_strdup(container->service->name));
 }
 
@@ -155,16 +156,12 @@ static int compare_filters(gconstpointer a, gconstpointer b) {
                         (left->bounding_caps > right->bounding_caps) - (left->bounding_caps < right->bounding_caps);
 }
 
-static int compare_units(gconstpointer a, gconstpointer b) {
-        return strcmp(*(const char *const *) a, *(const char *const *) b);
-}
-
 GString *filters_needed_print(const FiltersNeeded *filters) {
         if (filters->needed->len == 0)
                 return NULL;
         g_ptr_array_sort(filters->needed, compare_filters);
         for (guint i = 0; i < filters->needed->len; i++)
-                g_ptr_array_sort(((SeccompRequest *) filters->needed->pdata[i])->units, compare_units);
+                g_ptr_array_sort(((SeccompRequest *) filters->needed->pdata[i])->units, string_order);
 
         g_autofree char *text = seccomp_requests_format_dropin(filters->needed);
         return g_string_new(text);

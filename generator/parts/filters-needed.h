@@ -4,7 +4,7 @@
 #include <glib.h>
 
 #include "generator/files/tree.h"
-#include "generator/unit/container.h"
+#include "generator/unit/conversion.h"
 #include "libstart/request/security-option.h"
 
 /* The seccomp filters that the containers of this system need: for keyturn-seccomp.service, which compiles them
@@ -21,11 +21,11 @@ SecurityOption filters_needed_option(const LaunchArgs *args, bool *ret_is_known)
 
 /* Add a problem where the container names a profile that is none. A file that is missing is not one: it may be there
  * when the container starts. */
-void filters_needed_check(FiltersNeeded *filters, Container *container);
+void filters_needed_check(FiltersNeeded *filters, Conversion *container);
 
 /* Note the filter of a container, but for one whose profile only systemd knows (%i, ${VAR}): libstart compiles it at
  * the first start. */
-void filters_needed_add(FiltersNeeded *filters, const Container *container);
+void filters_needed_add(FiltersNeeded *filters, const Conversion *container);
 
 /* The drop-in, or NULL if no container has a filter. Transfer full. */
 GString *filters_needed_print(const FiltersNeeded *filters);

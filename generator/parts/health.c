@@ -14,14 +14,14 @@ static bool is_off(const LaunchArgs *args) {
 }
 
 /* A timer is a unit of its own, in which the container's specifiers and variables mean something else. */
-static void check_interval(Container *container, const char *value, const char *key) {
+static void check_interval(Conversion *container, const char *value, const char *key) {
         if (value && strpbrk(value, "%$"))
-                container_problem(container, container_line(container, "Container", key),
-                                  "'%s': specifiers and variables do not work here", value);
+                conversion_problem(container, conversion_line(container, "Container", key),
+                                   "'%s': specifiers and variables do not work here", value);
 }
 
 /* Podman takes them without a word, and uses the image's. */
-static void warn_of_image(Container *container) {
+static void warn_of_image(Conversion *container) {
         const LaunchArgs *args = container->args;
         const struct {
                 const char *value, *key;
@@ -33,10 +33,10 @@ static void warn_of_image(Container *container) {
         };
 
         for (size_t i = 0; i < G_N_ELEMENTS(unused) && !args->health_cmd; i++) {
-                const UnitLine *line = container_line(container, "Container", unused[i].key);
+                const UnitLine *line = conversion_line(container, "Container", unused[i].key);
 
                 if (unused[i].value && line)
-                        container_warning(
+                        conversion_warning(
                                 container, line,
                                 "says nothing without HealthCmd=: a check that the image brings has its own, "
                                 "ignoring");
@@ -84,7 +84,7 @@ static const UnitLine *find_restriction(const UnitSection *section, guint *i) {
 
 /* A drop-in can be for one service, and not for the instances of a template. What the image brings nobody knows here.
  */
-static void check_template(Container *container) {
+static void check_template(Conversion *container) {
         LaunchArgs *args = container->args;
         guint first = 0;
         const UnitLine *line = find_restriction(unit_file_section(container->source->unit, "Service"), &first);
@@ -92,20 +92,20 @@ static void check_template(Container *container) {
         if (!line || !g_str_has_suffix(container->service->name, "@.service"))
                 return;
         if (has_check(args))
-                container_problem(
+                conversion_problem(
                         container, line,
                         "a health check would not have it, as the file is a template: write HealthCmd=none, or a "
                         "file for each container");
         else if (!is_off(args)) {
                 args->no_healthcheck = FLAG_TRUE;
-                container_warning(
+                conversion_warning(
                         container, line,
                         "a check that the image brings would not have it, as the file is a template, and is "
                         "not run: write HealthCmd=none, or a file for each container");
         }
 }
 
-void health_finish(Container *container) {
+void health_finish(Conversion *container) {
         const LaunchArgs *args = container->args;
 
         check_template(container);
@@ -115,7 +115,7 @@ void health_finish(Container *container) {
 }
 
 /* Exactly, as Notify=healthy may wait for it. Stopped with the container, whatever ends that. */
-static void put_timer(const Container *container, Writer *writer, const char *prefix, const char *interval) {
+static void put_timer(const Conversion *container, Writer *writer, const char *prefix, const char *interval) {
         const Service *service = container->service;
         g_autofree char *stem = g_strndup(service->name, strlen(service->name) - strlen(".service"));
         g_autofree char *name = g_strconcat(prefix, stem, ".timer", NULL);
@@ -147,22 +147,21 @@ static void put_timer(const Container *container, Writer *writer, const char *pr
         writer_put_file(writer, container->source->path, name, READERS_ALL, text);
 }
 
-static void put_restrictions(const Container *container, Writer *writer) {
+static void put_restrictions(const Conversion *container, Writer *writer) {
         const UnitSection *section = container->service->user_service;
-        g_autofree char *unit = g_strndup(container->service->name,
-                                          strlen(container->service->name) - strlen(".service"));
-        g_autofree char *name = g_strconcat("keyturn-health@", unit, ".service.d/50-keyturn-generator.conf", NULL);
+        g_autofree char *name = g_strconcat("keyturn-health@", container->service->name,
+                                            ".d/50-keyturn-generator.conf", NULL);
         g_autoptr(GString) text = g_string_new("[Service]\n");
         const UnitLine *line;
         gsize empty = text->len;
 
         for (guint i = 0; (line = find_restriction(section, &i)); i++)
                 g_string_append_printf(text, "%s\n", line->text);
-        if (text->len > empty && !g_str_has_suffix(unit, "@"))
+        if (text->len > empty && !g_str_has_suffix(container->service->name, "@.service"))
                 writer_put_file(writer, container->source->path, name, container->source->unit->readers, text);
 }
 
-void health_put_timers(const Container *container, Writer *writer) {
+void health_put_timers(const Conversion *container, Writer *writer) {
         const LaunchArgs *args = container->args;
 
         if (args->no_healthcheck != FLAG_TRUE)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "generator/parts/hooks.h"
 #include "keyturn-config.h"
-#include "libstart/base/error.h"
 #include "libstart/hook/hook-dirs.h"
 #include "libstart/hook/hook-match.h"
 #include "libstart/request/hook-word.h"
@@ -86,20 +85,16 @@ static HookAnswer has_bind_mounts(const LaunchArgs *args) {
 }
 
 /* Those in the directories of its own, if it has any. Transfer full; NULL: it has none. */
-static Hooks *find_own(const Container *container) {
-        const GPtrArray *directories = container->hook_dirs;
-        Hooks *hooks = directories ? hooks_new(container->hooks->root) : NULL;
+static Hooks *find_own(const Conversion *container) {
+        Hooks *hooks = container->podman.hook_dirs ? hooks_new(container->hooks->root) : NULL;
 
-        if (!hooks)
-                return NULL;
-        hooks->directories = g_new0(char *, directories->len + 1);
-        for (guint i = 0; i < directories->len; i++)
-                hooks->directories[i] = g_strdup(directories->pdata[i]);
+        if (hooks)
+                hooks->directories = g_strdupv(container->podman.hook_dirs);
         return hooks;
 }
 
 /* As Podman does, no container is made where a hook cannot be read: it may be there to protect something. */
-void hooks_finish(Container *container) {
+void hooks_finish(Conversion *container) {
         g_autoptr(Hooks) own = find_own(container);
         Hooks *hooks = own ?: container->hooks;
         LaunchArgs *args = container->args;
@@ -111,7 +106,7 @@ void hooks_finish(Container *container) {
         };
 
         if (!find_known(hooks)) {
-                container_problem(
+                conversion_problem(
                         container, NULL,
                         "Which OCI hooks there are cannot be known (hooks.d, and hooks_dir of containers.conf): %s",
                         hooks->error->message);
@@ -133,11 +128,11 @@ bool hooks_are_there(Hooks *hooks) {
         return !find_known(hooks) || hooks->known->len > 0;
 }
 
-bool hooks_may_add_devices(const Container *container) {
+bool hooks_may_add_devices(const Conversion *container) {
         return container->hook_stages & 1U << HOOK_PRECREATE;
 }
 
-void hooks_service(Container *container) {
+void hooks_service(Conversion *container) {
         g_autoptr(GString) value = g_string_new("-" KEYTURN_LIBDIR "/libstart poststop");
 
         if (!(container->hook_stages & 1U << HOOK_POSTSTOP))

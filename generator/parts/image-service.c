@@ -20,7 +20,7 @@ static void try_again(Service *service, const char *seconds) {
                 service_set(service, "RestartSec", seconds);
 }
 
-void image_service_common(const Container *container, Service *service, const char *seconds) {
+void image_service_common(const Conversion *container, Service *service, const char *seconds) {
         g_autofree char *escaped = source_path_escape(container->source->path, "%");
 
         service_unit(service, "SourcePath", escaped);
@@ -35,7 +35,7 @@ void image_service_common(const Container *container, Service *service, const ch
 }
 
 /* keyturn-image COMMAND OPTION... -- */
-static GString *begin_command(const Container *container, const char *command, const char *option,
+static GString *begin_command(const Conversion *container, const char *command, const char *option,
                               const char *value) {
         GString *line = g_string_new(KEYTURN_LIBDIR "/keyturn-image ");
         g_autofree char *first = option ? g_strconcat(option, value, NULL) : NULL;
@@ -44,31 +44,32 @@ static GString *begin_command(const Container *container, const char *command, c
         if (first)
                 unit_words_add(line, first);
         g_string_append(line, " --unit %n");
-        if (container->is_offline)
+        if (container->image.is_offline)
                 unit_words_add(line, "--offline");
-        unit_words_add_all(line, container->tool_words);
+        unit_words_add_all(line, container->image.tool_words);
         unit_words_add(line, "--");
         return line;
 }
 
-void image_service_pull(const Container *container, Service *service) {
-        g_autoptr(GString) command = container->pull ?
-                                             begin_command(container, "pull", "--policy=", container->pull) :
+void image_service_pull(const Conversion *container, Service *service) {
+        g_autoptr(GString) command = container->image.pull ?
+                                             begin_command(container, "pull", "--policy=", container->image.pull) :
                                              begin_command(container, "artifact", NULL, NULL);
 
-        unit_words_add(command, container->image);
+        unit_words_add(command, container->image.name);
         service_set(service, "ExecStart", command->str);
 }
 
-void image_service_build(const Container *container, const char *context) {
-        g_autoptr(GString) command = begin_command(container, "build", "--tag=", container->image);
+void image_service_build(const Conversion *container, const char *context) {
+        g_autoptr(GString) command = begin_command(container, "build", "--tag=", container->image.name);
 
-        unit_words_add_all(command, container->podman_args);
+        for (guint i = 0; i < container->podman.args->len; i++)
+                unit_words_add(command, g_array_index(container->podman.args, Noted, i).text);
         unit_words_add_option(command, "--", context);
         service_set(container->service, "ExecStart", command->str);
 }
 
-GPtrArray *image_find_stores(const Container *container) {
+GPtrArray *image_find_stores(const Conversion *container) {
         const GPtrArray *options = container->args->storage_opt;
         GPtrArray *stores = NULL;
         bool is_stores;
@@ -89,12 +90,12 @@ static bool has_choices(const Service *service) {
         return false;
 }
 
-void image_skip_present(const Container *container, const char *root) {
-        const char *name = container->wanted_image;
+void image_skip_present(const Conversion *container, const char *root) {
+        const char *name = container->image.wanted;
         g_autoptr(GPtrArray) stores = name ? image_find_stores(container) : NULL;
         g_autoptr(StoreImage) image = NULL;
         g_autofree char *path = NULL, *condition = NULL;
-        Service *service = container->puller ?: container->service;
+        Service *service = container->image.puller ?: container->service;
 
         if (!name || strpbrk(name, "%$") || container->is_users) /* whose store is to be seen in her view alone */
                 return;

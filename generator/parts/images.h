@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include "generator/unit/container.h"
+#include "generator/unit/conversion.h"
 #include "generator/unit/key.h"
 
 /* Images that are brought by a service of their own, ahead of the container's: of a .image or .build file, or of
@@ -15,17 +15,21 @@ KeyHandler handle_tool_option;
 
 /* The name of the image that Image=NAME.image or NAME.build means. The container's service comes after the one that
  * brings it. Transfer full. */
-char *image_refer(Container *container, const char *file, GError **error);
+char *image_refer(Conversion *container, const char *file, GError **error);
+
+/* Can it be an image's name or id? What systemd expands, and what has a transport, is left for libstart to check. */
+bool image_check_name(const char *name, GError **error);
 
 /* May Image= name such a file by it? */
 bool image_is_file(const char *name);
 
 /* The same of an image that is not the one that the service runs; a name that is no file's is itself.
  * Transfer full. */
-char *image_refer_beside(Container *container, const char *image, GError **error);
+char *image_refer_beside(Conversion *container, const char *image, GError **error);
 
 /* In the container's service: not before its image can be brought it is tried again, whatever Restart= says. */
-void image_service(Container *container);
+void image_service(Conversion *container);
 
-/* Make the service that pulls (container->puller), where Pull= or DefaultPull= asks for it; check AutoUpdate=. */
-void image_finish(Container *container);
+/* Make the service that pulls (container->image.puller), where Pull= or DefaultPull= asks for it; check AutoUpdate=.
+ */
+void image_finish(Conversion *container);

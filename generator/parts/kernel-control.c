@@ -82,18 +82,18 @@ unsigned kernel_control_missing(bool is_users) {
         return find_missing_controllers(is_users) | (has_devices ? 0 : KERNEL_CONTROL_DEVICES);
 }
 
-void kernel_control_need(Container *container, const char *setting) {
+void kernel_control_need(Conversion *container, const char *setting) {
         for (size_t i = 0; i < G_N_ELEMENTS(controllers); i++)
                 for (const char *const *one = controllers[i].settings; *one; one++)
                         if (controllers[i].option && g_str_has_prefix(setting, *one))
-                                container->controls |= controllers[i].control;
+                                container->limits.controls |= controllers[i].control;
 }
 
-static void refuse_devices(Container *container) {
-        container_problem(container, NULL,
-                          "the kernel cannot keep it from the machine's devices: it must be built with "
-                          "CONFIG_CGROUP_BPF (in systemd-nspawn: --system-call-filter=bpf); DevicePolicy=auto in "
-                          "[Service] allows it whatever it has a node of");
+static void refuse_devices(Conversion *container) {
+        conversion_problem(container, NULL,
+                           "the kernel cannot keep it from the machine's devices: it must be built with "
+                           "CONFIG_CGROUP_BPF (in systemd-nspawn: --system-call-filter=bpf); DevicePolicy=auto in "
+                           "[Service] allows it whatever it has a node of");
 }
 
 #define USERS_WANT                                                                                                   \
@@ -116,18 +116,18 @@ static bool is_limit(const UnitLine *line) {
 }
 
 /* Root's manager has them all, or systemd says so; a user's has what was handed on, and says nothing. */
-static void check_users_line(Container *container, const UnitLine *line, unsigned missing) {
+static void check_users_line(Conversion *container, const UnitLine *line, unsigned missing) {
         const char *key = line->key + (g_str_has_prefix(line->key, "Startup") ? strlen("Startup") : 0);
 
         for (size_t i = 0; i < G_N_ELEMENTS(controllers); i++)
                 for (const char *const *one = controllers[i].settings; *one; one++)
                         if (missing & controllers[i].control && g_str_has_prefix(key, *one)) {
-                                container_problem(container, line, USERS_WANT, controllers[i].name);
+                                conversion_problem(container, line, USERS_WANT, controllers[i].name);
                                 return;
                         }
 }
 
-static void check_users_service(Container *container, unsigned missing) {
+static void check_users_service(Conversion *container, unsigned missing) {
         const UnitSection *section = container->is_users ? container->service->user_service : NULL;
 
         for (guint i = 0; section && i < section->lines->len; i++) {
@@ -138,23 +138,23 @@ static void check_users_service(Container *container, unsigned missing) {
         }
 }
 
-static void refuse_limit(Container *container, size_t i) {
+static void refuse_limit(Conversion *container, size_t i) {
         const UnitLine *line = NULL;
 
         if (controllers[i].key)
-                line = container_line(container, "Container", controllers[i].key);
+                line = conversion_line(container, "Container", controllers[i].key);
         if (!line)
-                line = container_line_with(container, "Container", "PodmanArgs", controllers[i].option);
+                line = conversion_line_with(container, "Container", "PodmanArgs", controllers[i].option);
         if (container->is_users)
-                container_problem(container, line, USERS_WANT, controllers[i].name);
+                conversion_problem(container, line, USERS_WANT, controllers[i].name);
         else
-                container_problem(container, line,
-                                  "the kernel would not keep to it, as it has no controller '%s' for cgroups%s",
-                                  controllers[i].name, controllers[i].advice);
+                conversion_problem(container, line,
+                                   "the kernel would not keep to it, as it has no controller '%s' for cgroups%s",
+                                   controllers[i].name, controllers[i].advice);
 }
 
-void kernel_control_check(Container *container, unsigned missing) {
-        unsigned refused = missing & container->controls;
+void kernel_control_check(Conversion *container, unsigned missing) {
+        unsigned refused = missing & container->limits.controls;
 
         check_users_service(container, missing);
         if (refused & KERNEL_CONTROL_DEVICES)

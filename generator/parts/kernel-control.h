@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include "generator/unit/container.h"
+#include "generator/unit/conversion.h"
 
 /* What systemd has a container kept to by the kernel. Where the kernel cannot, systemd starts it all the same. */
 typedef enum KernelControl {
@@ -19,7 +19,7 @@ typedef enum KernelControl {
 unsigned kernel_control_missing(bool is_users);
 
 /* Notes what a setting of [Service] needs that stands for a key or an option of [Container]. */
-void kernel_control_need(Container *container, const char *setting);
+void kernel_control_need(Conversion *container, const char *setting);
 
 /* Problems for what the file asks for and the kernel does not have. */
-void kernel_control_check(Container *container, unsigned missing);
+void kernel_control_check(Conversion *container, unsigned missing);

@@ -5,14 +5,14 @@
 #include "libstart/request/storage-option.h"
 
 /* Specifiers do not work in these values, so a % is doubled: "10%" is a percentage. */
-static void add_option(Container *container, const char *name, const char *value) {
+static void add_option(Conversion *container, const char *name, const char *value) {
         g_autofree char *option = g_strconcat(name, "=", value, g_str_has_suffix(value, "%") ? "%" : NULL, NULL);
 
         (void) launch_args_set(container->args, "storage-opt", option, NULL);
 }
 
 /* WritableLayerSize= and WritableLayerInodes=; key->text says which. */
-bool handle_layer_limit(Container *container, const Key *key, const Value *value, GError **error) {
+bool handle_layer_limit(Conversion *container, const Key *key, const Value *value, GError **error) {
         g_autofree char *option = g_strconcat(key->text, "=", value->text, NULL);
         StorageLimits limits = { 0 };
 
@@ -23,7 +23,7 @@ bool handle_layer_limit(Container *container, const Key *key, const Value *value
 }
 
 /* The whole of keyturn.conf may be wrong, which the network has been told, too. */
-static bool is_said(const Container *container, const char *message) {
+static bool is_said(const Conversion *container, const char *message) {
         for (guint i = 0; i < container->findings->len; i++) {
                 const Finding *finding = container->findings->pdata[i];
 
@@ -33,7 +33,7 @@ static bool is_said(const Container *container, const char *message) {
         return false;
 }
 
-void layer_limits_finish(Container *container) {
+void layer_limits_finish(Conversion *container) {
         static const struct {
                 const char *name, *key;
                 Setting setting;
@@ -50,8 +50,8 @@ void layer_limits_finish(Container *container) {
                         continue;
                 if (!keyturn_conf_default(container->conf, limits[i].setting, &value, &origin, &error)) {
                         if (!is_said(container, error->message))
-                                container_problem(container, NULL, "%s= is not known: %s", limits[i].key,
-                                                  error->message);
+                                conversion_problem(container, NULL, "%s= is not known: %s", limits[i].key,
+                                                   error->message);
                 } else if (value) {
                         add_option(container, limits[i].name, value);
                         service_comment(container->service, "%s=%s, from %s: the file itself does not say.",

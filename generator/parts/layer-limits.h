@@ -7,4 +7,4 @@ KeyHandler handle_layer_limit;
 
 /* WritableLayerSize= and WritableLayerInodes=. Where neither the file nor its PodmanArgs= set a limit, take that of
  * keyturn.conf. */
-void layer_limits_finish(Container *container);
+void layer_limits_finish(Conversion *container);

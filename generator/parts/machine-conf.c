@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <string.h>
 #include <sys/stat.h>
 
 #include "generator/parts/machine-conf.h"
@@ -68,16 +67,12 @@ bool machine_conf_has_helpers(MachineConf *conf) {
         return found;
 }
 
-void machine_conf_label(MachineConf *conf, Container *container) {
-        const GPtrArray *options = container->args->security_opt;
-
-        if (container->keeps_label)
+void machine_conf_label(MachineConf *conf, Conversion *container) {
+        if (container->podman.keeps_label)
                 return;
         read_all(conf);
-        for (guint i = 0; i < options->len && !conf->has_labels; i++)
-                if (g_str_has_prefix(options->pdata[i], "label="))
-                        return;
-        if (!conf->has_labels && launch_args_set(container->args, "security-opt", "label=disable", NULL))
+        if (!conf->has_labels && !launch_args_last(container->args->security_opt, "label") &&
+            launch_args_set(container->args, "security-opt", "label=disable", NULL))
                 service_comment(container->service, "label=disable, from label=false of containers.conf.");
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include "generator/unit/container.h"
+#include "generator/unit/conversion.h"
 #include "generator/unit/writer.h"
 
 /* What of containers.conf(5) and storage.conf(5) units depend on. Read when it is first asked for. Where a file is
@@ -20,7 +20,7 @@ const char *machine_conf_volumes(MachineConf *conf);
 bool machine_conf_has_helpers(MachineConf *conf);
 
 /* [containers] label=false: no container has a label of its own but one whose file asks for a part of it. */
-void machine_conf_label(MachineConf *conf, Container *container);
+void machine_conf_label(MachineConf *conf, Conversion *container);
 
 /* The program of an OCI runtime, by its name or path: of those that containers.conf lists for the name
  * ([engine.runtimes]) the first one that is there, else one of that name where programs are. Transfer full. */

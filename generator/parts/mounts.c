@@ -10,7 +10,7 @@
 #include "libstart/value/unit-words.h"
 
 /* The source as libstart reads it: a path, beside the file or absolute, or the name of a volume. Transfer full. */
-static char *find_source(Container *container, const char *source, bool *ret_no_copy, GError **error) {
+static char *find_source(Conversion *container, const char *source, bool *ret_no_copy, GError **error) {
         *ret_no_copy = false;
         if (source[0] == '.')
                 return key_resolve_path(container->source->directory, source);
@@ -20,33 +20,27 @@ static char *find_source(Container *container, const char *source, bool *ret_no_
         return volume_refer(container, source, ret_no_copy, error);
 }
 
-/* What mounts an image's files, which nobody writes to. */
-static bool set_image(Container *container, const char *image, const char *destination, const char *subpath,
-                      GError **error) {
-        g_autofree char *mount = g_strdup_printf("type=image,source=%s,destination=%s%s%s", image, destination,
-                                                 subpath ? ",subpath=" : "", subpath ?: "");
-
-        return key_set_option(container, "mount", mount, error);
-}
-
 /* Podman's can be written to. */
-static void warn_read_only(Container *container, const Value *value, const char *volume) {
-        container_warning(container, value->line, "'%s' has Driver=image and is read-only: say so, by the option ro",
-                          volume);
+static void warn_read_only(Conversion *container, const Value *value, const char *volume) {
+        conversion_warning(container, value->line, "'%s' has Driver=image and is read-only: say so, by the option ro",
+                           volume);
 }
 
-static bool set_image_volume(Container *container, const Value *value, char *const *parts, const char *image,
+static bool set_image_volume(Conversion *container, const Value *value, char *const *parts, const char *image,
                              GError **error) {
+        g_autofree char *mount = g_strdup_printf("type=image,source=%s,destination=%s", image, parts[1]);
+
         if (parts[2] && !g_str_equal(parts[2], "ro"))
                 return error_set(error, KT_ERROR_UNSUPPORTED,
                                  "'%s': a volume with Driver=image has the option ro, and no other", parts[2]);
         if (!parts[2])
                 warn_read_only(container, value, parts[0]);
-        return set_image(container, image, parts[1], NULL, error);
+        return key_set_option(container, "mount", mount, error);
 }
 
-bool handle_volume(Container *container, const Key *key, const Value *value, GError **error) {
+bool handle_volume(Conversion *container, const Key *key, const Value *value, GError **error) {
         g_auto(GStrv) parts = g_strsplit(value->text, ":", 3);
+        g_autoptr(MountRequest) sketch = mount_request_sketch_volume(value->text);
         g_autofree char *source = NULL, *resolved = NULL, *image = NULL;
         bool no_copy;
 
@@ -59,12 +53,23 @@ bool handle_volume(Container *container, const Key *key, const Value *value, GEr
         source = find_source(container, parts[0], &no_copy, error);
         if (!source)
                 return false;
+        no_copy &= !mount_request_has_option(sketch, "nocopy");
         resolved = g_strconcat(source, ":", parts[1], parts[2] ? ":" : "", parts[2] ?: "",
                                !no_copy ? "" :
                                parts[2] ? ",nocopy" :
                                           ":nocopy",
                                NULL);
         return key_set_option(container, "volume", resolved, error);
+}
+
+/* What else stands there is for an image, too, or refused: that it is read-only, and the path in it. */
+static bool set_image_of_volume(Conversion *container, const char *mount, const char *image, GError **error) {
+        g_autofree char *resolved = mount_request_replace_source(mount, image);
+        g_autoptr(GString) text = g_string_new(resolved);
+
+        if (g_string_replace(text, "type=volume", "type=image", 1) == 0) /* it is the default */
+                g_string_prepend(text, "type=image,");
+        return key_set_option(container, "mount", text->str, error);
 }
 
 /* Is the source of such a mount a file that names it? */
@@ -75,7 +80,7 @@ static bool is_named_by_file(MountType type, const char *source) {
 
 /* Mount= of an image or artifact by its file, or of a .volume file with Driver=image. *ret_done: it was one of these.
  */
-static bool set_image_mount(Container *container, const Value *value, const MountRequest *request, const char *given,
+static bool set_image_mount(Conversion *container, const Value *value, const MountRequest *request, const char *given,
                             bool *ret_done, GError **error) {
         g_autofree char *image = NULL, *resolved = NULL;
 
@@ -85,12 +90,14 @@ static bool set_image_mount(Container *container, const Value *value, const Moun
                 resolved = image ? mount_request_replace_source(value->text, image) : NULL;
                 return resolved && key_set_option(container, "mount", resolved, error);
         }
+        if (request->type == MOUNT_IMAGE && !image_check_name(given, error))
+                return false;
         if (request->type == MOUNT_VOLUME && !volume_find_image(container, given, &image, error))
                 return false;
         *ret_done = image;
         if (image && !mount_request_has_option(request, "ro"))
                 warn_read_only(container, value, given);
-        return !image || set_image(container, image, request->destination, request->subpath, error);
+        return !image || set_image_of_volume(container, value->text, image, error);
 }
 
 /* "data@.volume" is no name of a volume, and what else stands there counts. */
@@ -102,7 +109,7 @@ static MountRequest *parse_mount(const char *text, const char *given) {
         return mount_request_parse_mount(named ?: text, NULL);
 }
 
-bool handle_mount(Container *container, const Key *key, const Value *value, GError **error) {
+bool handle_mount(Conversion *container, const Key *key, const Value *value, GError **error) {
         g_autofree char *given = mount_request_find_source(value->text), *source = NULL, *resolved = NULL,
                         *whole = NULL;
         g_autoptr(MountRequest) request = parse_mount(value->text, given);
@@ -123,6 +130,7 @@ bool handle_mount(Container *container, const Key *key, const Value *value, GErr
         if (!source)
                 return false;
         resolved = mount_request_replace_source(value->text, source);
+        no_copy &= !request || !request->no_copy;
         whole = g_strconcat(resolved, no_copy ? ",nocopy" : "", NULL);
         return key_set_option(container, "mount", whole, error);
 }
@@ -132,20 +140,20 @@ bool handle_mount(Container *container, const Key *key, const Value *value, GErr
  */
 
 /* Takes ownership of path. */
-static void add_source(Container *container, char *path, bool writable) {
+static void add_source(Conversion *container, char *path, bool writable) {
         MountSource source = { path, writable };
 
         g_array_append_val(container->sources, source);
 }
 
-static void add_volume(Container *container, const char *volume) {
+static void add_volume(Conversion *container, const char *volume) {
         g_autoptr(MountRequest) request = mount_request_sketch_volume(volume);
 
         if (request->source)
                 add_source(container, g_strdup(request->source), !mount_request_has_option(request, "ro"));
 }
 
-static void add_mount(Container *container, const char *mount) {
+static void add_mount(Conversion *container, const char *mount) {
         g_autoptr(MountRequest) request = mount_request_parse_mount(mount, NULL);
         char *source = mount_request_find_source(mount) ?: request ? g_strdup(request->source) : NULL;
 
@@ -160,9 +168,9 @@ static void add_mount(Container *container, const char *mount) {
                 add_source(container, source, !request || !mount_request_has_option(request, "ro"));
 }
 
-void mounts_find_sources(Container *container) {
+void mounts_find_sources(Conversion *container) {
         const LaunchArgs *args = container->args;
-        const char *rootfs = container->rootfs;
+        const char *rootfs = container->image.rootfs;
 
         if (rootfs)
                 add_source(container, g_strndup(rootfs, strcspn(rootfs, ":")),
@@ -173,7 +181,7 @@ void mounts_find_sources(Container *container) {
                 add_mount(container, args->mounts->pdata[i]);
 }
 
-void mounts_require(Container *container) {
+void mounts_require(Conversion *container) {
         g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 
         for (guint i = 0; i < container->sources->len; i++) {

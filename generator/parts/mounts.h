@@ -7,7 +7,7 @@
 KeyHandler handle_volume, handle_mount;
 
 /* Fill in container->sources: the root directory, volumes, then mounts. Called when container->args has them all. */
-void mounts_find_sources(Container *container);
+void mounts_find_sources(Conversion *container);
 
 /* The unit requires the mounts that these are on. */
-void mounts_require(Container *container);
+void mounts_require(Conversion *container);

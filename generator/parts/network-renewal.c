@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <string.h>
-
 #include "generator/parts/network-renewal.h"
 #include "libstart/value/capability.h"
 
@@ -24,6 +22,6 @@ static bool may_change(const LaunchArgs *args) {
         return args->privileged == FLAG_TRUE || has_unmasked(args) || network_capabilities(args->cap_add) & mask;
 }
 
-bool network_is_renewed(const Container *container) {
+bool network_is_renewed(const Conversion *container) {
         return g_str_has_suffix(container->source->name, ".pod") || may_change(container->args);
 }

@@ -29,28 +29,28 @@ static bool sets(const Key *key, const char *option) {
         return key->handle == handle_option && g_str_equal(key->text, option);
 }
 
-/* NULL: it is not in PodmanArgs=. */
-static const UnitLine *find_podman_args(const Container *container, const char *option) {
-        for (guint i = 0; i < container->podman_lines->len; i++) {
-                const char *word = container->podman_args->pdata[i];
+const UnitLine *option_rules_find_podman_line(const Conversion *container, const char *option) {
+        for (guint i = 0; i < container->podman.args->len; i++) {
+                const Noted *word = &g_array_index(container->podman.args, Noted, i);
 
-                if (g_str_has_prefix(word, "--") && g_str_has_prefix(word + 2, option) &&
-                    strchr("=", word[2 + strlen(option)]))
-                        return container->podman_lines->pdata[i];
+                if (g_str_has_prefix(word->text, "--") && g_str_has_prefix(word->text + 2, option) &&
+                    strchr("=", word->text[2 + strlen(option)]))
+                        return word->line;
         }
         return NULL;
 }
 
 /* The line of one value, if it is given. NULL: the file does not say it; its pod does, or a default. */
-static const UnitLine *find_line(const Container *container, const char *option, const char *value) {
+static const UnitLine *find_line(const Conversion *container, const char *option, const char *value) {
         if (g_str_equal(option, "store"))
-                return container_line(container, "Keyturn", "Store");
+                return conversion_line(container, "Keyturn", "Store");
         if (g_str_equal(option, "runtime-program"))
-                return container_line(container, "Keyturn", "Runtime") ?: find_podman_args(container, "runtime");
+                return conversion_line(container, "Keyturn", "Runtime") ?:
+                               option_rules_find_podman_line(container, "runtime");
         for (size_t i = 0; i < container->keys->n_keys; i++) {
                 const Key *key = &container->keys->keys[i];
-                const UnitLine *line = sets(key, option) ? container_line_with(container, container->section,
-                                                                               key->name, value ?: "") :
+                const UnitLine *line = sets(key, option) ? conversion_line_with(container, container->section,
+                                                                                key->name, value ?: "") :
                                                            NULL;
 
                 if (line && line->value[0])
@@ -58,10 +58,10 @@ static const UnitLine *find_line(const Container *container, const char *option,
         }
         return g_str_equal(option, "owner")        ? service_user_line(container->service, "User") :
                g_str_equal(option, "dynamic-user") ? service_user_line(container->service, "DynamicUser") :
-                                                     find_podman_args(container, option);
+                                                     option_rules_find_podman_line(container, option);
 }
 
-static bool is_refused(const Container *container, const UnitLine *line) {
+static bool is_refused(const Conversion *container, const UnitLine *line) {
         for (guint i = 0; i < container->findings->len; i++) {
                 const Finding *finding = container->findings->pdata[i];
 
@@ -72,18 +72,18 @@ static bool is_refused(const Container *container, const UnitLine *line) {
 }
 
 /* Whoever reads it knows the key, if that is the option's. */
-static void refuse(Container *container, const LaunchConflict *conflict, const char *message) {
+static void refuse(Conversion *container, const LaunchConflict *conflict, const char *message) {
         const UnitLine *own = find_line(container, conflict->option, conflict->value), *line = own;
         g_autofree char *prefix = g_strdup_printf("--%s: ", conflict->option);
 
         if (!line && conflict->other)
                 line = find_line(container, conflict->other, NULL);
         if (!line)
-                line = container_line(container, container->section, "Pod");
+                line = conversion_line(container, container->section, "Pod");
         if (own && !g_str_equal(own->key, "PodmanArgs") && g_str_has_prefix(message, prefix))
                 message += strlen(prefix);
         if (!is_refused(container, line))
-                container_problem(container, line, "%s", message);
+                conversion_problem(container, line, "%s", message);
 }
 
 static bool asks_for_label(const LaunchArgs *args) {
@@ -95,10 +95,10 @@ static bool asks_for_label(const LaunchArgs *args) {
 }
 
 /* To Podman it means all of that, whatever else a file says. Here no container has more than its file says. */
-static void warn_of_privileged(Container *container) {
+static void warn_of_privileged(Conversion *container) {
         const LaunchArgs *args = container->args;
 
-        container_warning(
+        conversion_warning(
                 container, find_line(container, "privileged", NULL),
                 user_namespace_may_be_own(args) ?
                         "--privileged: all capabilities, and nothing masked; in a user namespace no device is "
@@ -106,31 +106,31 @@ static void warn_of_privileged(Container *container) {
                         "--privileged: nothing protects the host from this container, which has all "
                         "capabilities and devices, and nothing masked");
         if (args->cap_drop->len > 0)
-                container_warning(container, find_line(container, "cap-drop", NULL),
-                                  "the capability is dropped, where Podman drops none with --privileged");
+                conversion_warning(container, find_line(container, "cap-drop", NULL),
+                                   "the capability is dropped, where Podman drops none with --privileged");
         if (asks_for_label(args))
-                container_warning(container, find_line(container, "security-opt", NULL),
-                                  "the SELinux label is set, where Podman sets none with --privileged");
+                conversion_warning(container, find_line(container, "security-opt", NULL),
+                                   "the SELinux label is set, where Podman sets none with --privileged");
 }
 
-static void warn(Container *container) {
+static void warn(Conversion *container) {
         const LaunchArgs *args = container->args;
 
         if (args->privileged == FLAG_TRUE)
                 warn_of_privileged(container);
         if (args->runtime &&
             g_ptr_array_find_with_equal_func(args->group_add, USER_SPEC_KEEP_GROUPS, g_str_equal, NULL))
-                container_warning(container, find_line(container, "group-add", NULL),
-                                  "the runtime is asked to keep the groups that systemd gives: crun does, and what "
-                                  "calls it; runc leaves them out");
+                conversion_warning(container, find_line(container, "group-add", NULL),
+                                   "the runtime is asked to keep the groups that systemd gives: crun does, and what "
+                                   "calls it; runc leaves them out");
         if (g_strcmp0(args->pid, "host") == 0)
-                container_warning(
+                conversion_warning(
                         container, find_line(container, "pid", NULL),
                         "--pid=host: the payload sees all processes of the machine, and if it is root it can "
                         "become as much as the machine's root; give it User=, or trust it with the machine");
 }
 
-void option_rules_check(Container *container) {
+void option_rules_check(Conversion *container) {
         g_autoptr(GError) error = NULL;
         LaunchConflict conflict;
 
@@ -140,6 +140,6 @@ void option_rules_check(Container *container) {
                 refuse(container, &conflict, error->message);
 }
 
-const UnitLine *option_rules_find_line(const Container *container, const char *option) {
+const UnitLine *option_rules_find_line(const Conversion *container, const char *option) {
         return find_line(container, option, NULL);
 }

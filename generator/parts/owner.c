@@ -5,7 +5,7 @@
 #include "generator/unit/key.h"
 #include "libstart/base/error.h"
 
-bool handle_store(Container *container, const Key *key, const Value *value, GError **error) {
+bool handle_store(Conversion *container, const Key *key, const Value *value, GError **error) {
         if (container->is_users && g_str_equal(value->text, "user"))
                 return error_set(error, KT_ERROR_USAGE,
                                  "a user's manager finds images in that user's store and in no other: leave it out");
@@ -15,31 +15,32 @@ bool handle_store(Container *container, const Key *key, const Value *value, GErr
 static const char *const roots[] = { "root", "0", NULL };
 
 /* NULL: root. */
-static const UnitLine *find_line(const Container *container, const char *key) {
+static const UnitLine *find_line(const Conversion *container, const char *key) {
         const UnitLine *line = service_user_line(container->service, key);
 
         return line && !g_strv_contains(roots, line->value) ? line : NULL;
 }
 
 /* What systemd would do as that user, or for it. key: of [Service], by which it is not root's. */
-static void refuse_line(Container *container, const UnitLine *line, const char *key) {
+static void refuse_line(Conversion *container, const UnitLine *line, const char *key) {
         static const char *const commands[] = { "ExecCondition", "ExecStart",    "ExecStartPre", "ExecStartPost",
                                                 "ExecStop",      "ExecStopPost", "ExecReload",   NULL };
         static const char *const directories[] = { "StateDirectory", "CacheDirectory", "LogsDirectory",
                                                    "ConfigurationDirectory", NULL };
 
         if (g_strv_contains(commands, line->key) && !strchr("+!", line->value[strspn(line->value, "-@:")]))
-                container_problem(container, line,
-                                  "would be executed as root, as %s= says whom the container belongs to: put it into "
-                                  "a service of its own, or a '+' before it",
-                                  key);
+                conversion_problem(
+                        container, line,
+                        "would be executed as root, as %s= says whom the container belongs to: put it into "
+                        "a service of its own, or a '+' before it",
+                        key);
         else if (g_strv_contains(directories, line->key) && line->value[0])
-                container_problem(container, line, "would be root's, as %s= says whom the container belongs to: %s",
-                                  key,
-                                  g_str_equal(key, "User") ? "have tmpfiles.d(5) make it" : "name a volume, with U");
+                conversion_problem(container, line, "would be root's, as %s= says whom the container belongs to: %s",
+                                   key,
+                                   g_str_equal(key, "User") ? "have tmpfiles.d(5) make it" : "name a volume, with U");
 }
 
-static void refuse_others(Container *container, const char *key) {
+static void refuse_others(Conversion *container, const char *key) {
         const UnitSection *section = container->service->user_service;
 
         for (guint i = 0; i < section->lines->len; i++) {
@@ -48,46 +49,46 @@ static void refuse_others(Container *container, const char *key) {
                 if (line->key)
                         refuse_line(container, line, key);
         }
-        if (container_line(container, "Container", "Pod"))
-                container_problem(container, service_user_line(container->service, key),
-                                  "a container of a pod has the pod's ids: leave out %s= here", key);
+        if (conversion_line(container, "Container", "Pod"))
+                conversion_problem(container, service_user_line(container->service, key),
+                                   "a container of a pod has the pod's ids: leave out %s= here", key);
 }
 
 /* NULL: it is off. What is no boolean is a problem. */
-static const UnitLine *find_dynamic(Container *container) {
+static const UnitLine *find_dynamic(Conversion *container) {
         const UnitLine *line = service_user_line(container->service, "DynamicUser");
         g_autoptr(GError) error = NULL;
         bool enabled = false;
 
         if (line && line->value[0] && !key_parse_boolean(line->value, &enabled, &error))
-                container_problem(container, line, "%s", error->message);
+                conversion_problem(container, line, "%s", error->message);
         return enabled ? line : NULL;
 }
 
 /* systemd's own DynamicUser= forbids new privileges, and lets nobody allow them. */
-static void refuse_privileges(Container *container) {
-        const UnitLine *lines[] = { container_line(container, "Container", "NoNewPrivileges"),
+static void refuse_privileges(Conversion *container) {
+        const UnitLine *lines[] = { conversion_line(container, "Container", "NoNewPrivileges"),
                                     service_user_line(container->service, "NoNewPrivileges") };
 
         for (size_t i = 0; i < G_N_ELEMENTS(lines); i++) {
                 bool enabled = true;
 
                 if (lines[i] && key_parse_boolean(lines[i]->value, &enabled, NULL) && !enabled)
-                        container_problem(container, lines[i],
-                                          "DynamicUser= means that there are none: leave out one of the two");
+                        conversion_problem(container, lines[i],
+                                           "DynamicUser= means that there are none: leave out one of the two");
         }
 }
 
-static void finish_dynamic(Container *container) {
+static void finish_dynamic(Conversion *container) {
         static const char *const names[] = { "User", "Group" };
 
         for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
                 const UnitLine *line = service_user_line(container->service, names[i]);
 
                 if (line && line->value[0])
-                        container_problem(container, line,
-                                          "the ids of DynamicUser= are nobody's, and have no name: leave out one of "
-                                          "the two");
+                        conversion_problem(container, line,
+                                           "the ids of DynamicUser= are nobody's, and have no name: leave out one of "
+                                           "the two");
         }
         container->args->dynamic_user = FLAG_TRUE;
         refuse_privileges(container);
@@ -97,7 +98,7 @@ static void finish_dynamic(Container *container) {
         service_set(container->service, "DynamicUser", "no");
 }
 
-void owner_finish(Container *container) {
+void owner_finish(Conversion *container) {
         const UnitLine *user = find_line(container, "User"), *group = find_line(container, "Group");
         g_autofree char *owner = NULL;
         g_autoptr(GError) error = NULL;
@@ -107,13 +108,13 @@ void owner_finish(Container *container) {
                 return;
         }
         if (!user && group)
-                container_problem(container, group,
-                                  "stands for the group of a container that belongs to a user: say User=, too");
+                conversion_problem(container, group,
+                                   "stands for the group of a container that belongs to a user: say User=, too");
         if (!user)
                 return;
         owner = g_strjoin(group ? ":" : NULL, user->value, group ? group->value : NULL, NULL);
         if (!key_set_option(container, "owner", owner, &error))
-                container_problem(container, user, "%s", error->message);
+                conversion_problem(container, user, "%s", error->message);
         refuse_others(container, "User");
         service_comment(container->service, "User=%s: the container belongs to that user. libstart itself is root.",
                         owner);
@@ -121,7 +122,7 @@ void owner_finish(Container *container) {
         service_set(container->service, "Group", "");
 }
 
-void owner_refuse(Container *container, const char *advice) {
+void owner_refuse(Conversion *container, const char *advice) {
         static const char *const keys[] = { "User", "Group" };
         const UnitLine *dynamic = find_dynamic(container);
 
@@ -131,8 +132,8 @@ void owner_refuse(Container *container, const char *advice) {
                                                              find_line(container, keys[i]);
 
                 if (line && line->value[0])
-                        container_problem(container, line, "%s", advice);
+                        conversion_problem(container, line, "%s", advice);
         }
         if (dynamic)
-                container_problem(container, dynamic, "%s", advice);
+                conversion_problem(container, dynamic, "%s", advice);
 }

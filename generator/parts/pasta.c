@@ -9,18 +9,18 @@
 #define SYSCTL "/proc/sys/net/ipv4/ip_unprivileged_port_start"
 #define FIRST_PORT 1024 /* where the kernel says nothing */
 
-bool pasta_is_of(const Container *container) {
-        return container->is_users && container->networks->len > 0 &&
-               network_mode_is_pasta(g_array_index(container->networks, Noted, 0).text);
+bool pasta_is_of(const Conversion *container) {
+        return container->is_users && container->network.made->len > 0 &&
+               network_mode_is_pasta(g_array_index(container->network.made, Noted, 0).text);
 }
 
 /* Each has a socket for IPv4 and one for IPv6, and connections need some, too (LimitNOFILE= of keyturn-ports@). */
 #define PORTS_MAX 2000u
 
-bool pasta_is_beside(const Container *container) {
+bool pasta_is_beside(const Conversion *container) {
         const char *name = container->source->name;
 
-        return container->is_users && container->networks->len > 0 && !pasta_is_of(container) &&
+        return container->is_users && container->network.made->len > 0 && !pasta_is_of(container) &&
                (g_str_has_suffix(name, ".container") || g_str_has_suffix(name, ".pod"));
 }
 
@@ -54,28 +54,28 @@ static guint16 find_first_port(void) {
         return (guint16) port;
 }
 
-void pasta_check_ports(Container *container) {
+void pasta_check_ports(Conversion *container) {
         guint16 first = find_first_port();
         guint n = 0;
 
-        for (guint i = 0; i < container->published->len; i++) {
-                const Noted *port = &g_array_index(container->published, Noted, i);
+        for (guint i = 0; i < container->network.published->len; i++) {
+                const Noted *port = &g_array_index(container->network.published, Noted, i);
                 PortMapping mapping;
 
                 if (strpbrk(port->text, "%$") || !port_mapping_parse(port->text, &mapping, NULL))
                         continue;
                 n += mapping.range;
                 if (n > PORTS_MAX && n - mapping.range <= PORTS_MAX && pasta_is_beside(container))
-                        container_problem(container, port->line,
-                                          "'%s': a user's container on bridges publishes at most %u ports",
-                                          port->text, PORTS_MAX);
+                        conversion_problem(container, port->line,
+                                           "'%s': a user's container on bridges publishes at most %u ports",
+                                           port->text, PORTS_MAX);
                 if (mapping.protocols & PORT_SCTP)
-                        container_problem(container, port->line,
-                                          "'%s': users publish ports of tcp and udp, and not of sctp", port->text);
+                        conversion_problem(container, port->line,
+                                           "'%s': users publish ports of tcp and udp, and not of sctp", port->text);
                 if (mapping.host_port && mapping.host_port < first)
-                        container_problem(container, port->line,
-                                          "'%s': users may publish ports from %u on; choose such a one, or have "
-                                          "root set net.ipv4.ip_unprivileged_port_start=%u in sysctl.d(5)",
-                                          port->text, first, mapping.host_port);
+                        conversion_problem(container, port->line,
+                                           "'%s': users may publish ports from %u on; choose such a one, or have "
+                                           "root set net.ipv4.ip_unprivileged_port_start=%u in sysctl.d(5)",
+                                           port->text, first, mapping.host_port);
         }
 }

@@ -20,7 +20,7 @@ static char *find_file(const char *named, const char *service) {
         return unit_names_expand(instance, service);
 }
 
-bool handle_pod(Container *container, const Key *key, const Value *value, GError **error) {
+bool handle_pod(Conversion *container, const Key *key, const Value *value, GError **error) {
         g_autofree char *file = find_file(value->text, container->service->name), *template = NULL;
         g_auto(FileReference) pod = { 0 };
 
@@ -32,16 +32,10 @@ bool handle_pod(Container *container, const Key *key, const Value *value, GError
         template = name_template_of(file);
         if (!g_str_equal(pod.source->name, file) && g_strcmp0(pod.source->name, template) != 0)
                 return error_set(error, KT_ERROR_NOT_FOUND, "'%s' makes no service", file); /* another file does */
-        container->pod = pod.source;
-        g_free(container->pod_service);
-        container->pod_service = g_steal_pointer(&pod.service);
+        container->pod.file = pod.source;
+        g_free(container->pod.service);
+        container->pod.service = g_steal_pointer(&pod.service);
         return true;
-}
-
-static char *file_value(const SourceFile *source, const char *key) {
-        const UnitLine *line = unit_section_last(unit_file_section(source->unit, "Container"), key);
-
-        return line ? words_unquote(line->value) : NULL;
 }
 
 /* file: as Pod= of its containers names it, "web.pod", "web@one.pod" or "web@%i.pod". */
@@ -51,7 +45,7 @@ static bool is_member(const SourceFile *source, const char *file, const UnitName
 
         if (!source->unit || !g_str_has_suffix(source->name, ".container"))
                 return false;
-        named = file_value(source, "Pod");
+        named = unit_file_value(source->unit, "Container", "Pod");
         service = named ? unit_names_service(names, source, NULL) : NULL;
         if (!service || (strchr(file, '%') && !name_has_at(service)))
                 return false;
@@ -65,14 +59,15 @@ static char *find_own_file(const SourceFile *pod) {
 }
 
 bool pod_starts(const SourceFile *container) {
-        g_autofree char *text = file_value(container, "StartWithPod");
+        const UnitLine *line = unit_section_last(unit_file_section(container->unit, "Container"), "StartWithPod");
+        g_autofree char *text = line ? words_unquote(line->value) : NULL;
         bool started = true;
 
         return !text || (key_parse_boolean(text, &started, NULL) && started);
 }
 
 /* Of a pod that is none, a template is started by nobody: only its instances are. */
-GPtrArray *pod_find_started(const Container *pod) {
+GPtrArray *pod_find_started(const Conversion *pod) {
         const GPtrArray *files = unit_names_files(pod->names);
         GPtrArray *started = g_ptr_array_new();
         g_autofree char *file = find_own_file(pod->source);
@@ -88,25 +83,25 @@ GPtrArray *pod_find_started(const Container *pod) {
         return started;
 }
 
-bool pod_shares(const Container *pod, const char *kind) {
-        g_auto(GStrv) kinds = g_strsplit(pod->share, ",", -1);
+bool pod_shares(const Conversion *pod, const char *kind) {
+        g_auto(GStrv) kinds = g_strsplit(pod->pod.share, ",", -1);
 
         return g_strv_contains((const char *const *) kinds, kind);
 }
 
 /* Its name as far as it is known here; NULL where systemd has to complete it. Transfer full. */
 static char *find_name(const SourceFile *source, const UnitNames *names) {
-        g_autofree char *given = file_value(source, "ContainerName");
+        g_autofree char *given = unit_file_value(source->unit, "Container", "ContainerName");
         const char *service = unit_names_service(names, source, NULL);
         g_autofree char *stem = service ? pod_stem(service) : NULL;
 
-        if (given && given[0])
+        if (given)
                 return strpbrk(given, "%$") ? NULL : g_steal_pointer(&given);
         return stem && !name_has_at(stem) ? g_strconcat("systemd-", stem, NULL) : NULL;
 }
 
 /* Those of an instance, if it is known, are not known to the others. */
-GPtrArray *pod_find_names(const Container *pod) {
+GPtrArray *pod_find_names(const Conversion *pod) {
         const GPtrArray *files = unit_names_files(pod->names);
         GPtrArray *found = g_ptr_array_new_with_free_func(g_free);
         g_autofree char *own = find_own_file(pod->source), *stem = pod_stem(pod->service->name), *instance = NULL;

@@ -4,24 +4,24 @@
 #include "generator/unit/key.h"
 
 /* Pods and their containers, as their files name each other. A pod is namespaces that its service pins
- * (libstart/run/pod-command.h). */
+ * (libstart/pod/pod-command.h). */
 
 /* Pod=NAME.pod of a container. */
 KeyHandler handle_pod;
 
 /* Of SourceFile: the containers that a pod's service starts, which are those without StartWithPod=false; of a
  * template those that are templates, too: their instances of the same name. Transfer container. */
-GPtrArray *pod_find_started(const Container *pod);
+GPtrArray *pod_find_started(const Conversion *pod);
 
 /* Is the container, which is in a pod, one of those? */
 bool pod_starts(const SourceFile *container);
 
 /* Of char*: the names of all its containers, as far as they are known before systemd completes them. Transfer full.
  */
-GPtrArray *pod_find_names(const Container *pod);
+GPtrArray *pod_find_names(const Conversion *pod);
 
 /* Do its containers share that: "ipc", "net" or "uts"? */
-bool pod_shares(const Container *pod, const char *kind);
+bool pod_shares(const Conversion *pod, const char *kind);
 
 /* The name of a service without ".service"; of a template "NAME@%i". Transfer full. */
 char *pod_stem(const char *service);

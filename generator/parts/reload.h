@@ -6,4 +6,4 @@
 KeyHandler handle_reload_cmd, handle_reload_signal;
 
 /* ExecReload= for ReloadSignal= or ReloadCmd=. After the keys of [Container] have been handled. */
-void reload_service(Container *container);
+void reload_service(Conversion *container);

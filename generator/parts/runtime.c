@@ -14,7 +14,7 @@ static bool is_name(const char *value) {
         return value[0] && value[0] != '.' && strspn(value, LETTERS) == strlen(value);
 }
 
-bool runtime_apply(Container *container, const char *value, GError **error) {
+bool runtime_apply(Conversion *container, const char *value, GError **error) {
         g_autofree char *path = NULL;
 
         if (container->is_users)
@@ -32,7 +32,7 @@ bool runtime_apply(Container *container, const char *value, GError **error) {
         return path && key_set_option(container, "runtime-program", path, error);
 }
 
-bool handle_runtime(Container *container, const Key *key, const Value *value, GError **error) {
+bool handle_runtime(Conversion *container, const Key *key, const Value *value, GError **error) {
         return runtime_apply(container, value->text, error);
 }
 
@@ -53,7 +53,7 @@ static char *delete_command(const LaunchArgs *args) {
         return g_string_free(command, FALSE);
 }
 
-void runtime_service(Container *container) {
+void runtime_service(Conversion *container) {
         const LaunchArgs *args = container->args;
         g_autofree char *command = args->runtime ? delete_command(args) : NULL;
         RuntimeKind kind;

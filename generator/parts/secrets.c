@@ -66,7 +66,7 @@ void secrets_add_stores(const Tree *tree, GChecksum *checksum) {
 
 /* A user's manager has no credstore before systemd 256, and makes copies in vain then: hers are Podman's secrets, and
  * the credentials that [Service] has. */
-void secrets_service(Container *container, const Tree *tree) {
+void secrets_service(Conversion *container, const Tree *tree) {
         const GPtrArray *secrets = container->args->secrets;
         g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 

@@ -89,14 +89,14 @@ static char *known_part(const char *path, const char *service) {
         return known->str[0] == '/' ? path_value_clean(known->str) : NULL;
 }
 
-static void add(UntrustedPaths *paths, const Container *container, const char *path) {
+static void add(UntrustedPaths *paths, const Conversion *container, const char *path) {
         g_autofree char *known = known_part(path, container->service->name);
 
         if (known && !is_lost_anyway(known))
                 g_hash_table_add(paths->paths, g_steal_pointer(&known));
 }
 
-void untrusted_paths_add(UntrustedPaths *paths, const Container *container) {
+void untrusted_paths_add(UntrustedPaths *paths, const Conversion *container) {
         for (guint i = 0; i < container->sources->len; i++) {
                 const MountSource *source = &g_array_index(container->sources, MountSource, i);
                 g_autofree char *clean = source->path[0] == '/' ? path_value_clean(source->path) : NULL;
@@ -132,7 +132,7 @@ bool untrusted_paths_matter(const UnitFile *unit) {
         return false;
 }
 
-static void check_stream(const UntrustedPaths *paths, Container *container, const UnitLine *line, const char *path) {
+static void check_stream(const UntrustedPaths *paths, Conversion *container, const UnitLine *line, const char *path) {
         g_autofree char *known = known_part(path, container->service->name);
         GHashTableIter iter;
         gpointer untrusted;
@@ -140,7 +140,7 @@ static void check_stream(const UntrustedPaths *paths, Container *container, cons
         g_hash_table_iter_init(&iter, paths->paths);
         while (known && g_hash_table_iter_next(&iter, &untrusted, NULL))
                 if (path_value_covers(untrusted, known)) {
-                        container_problem(
+                        conversion_problem(
                                 container, line,
                                 "a container can write to '%s', and put a link to any file of the host there, "
                                 "which systemd would open: name a file outside of the containers' volumes",
@@ -149,7 +149,7 @@ static void check_stream(const UntrustedPaths *paths, Container *container, cons
                 }
 }
 
-void untrusted_paths_check_streams(const UntrustedPaths *paths, Container *container) {
+void untrusted_paths_check_streams(const UntrustedPaths *paths, Conversion *container) {
         for (size_t i = 0; i < G_N_ELEMENTS(streams); i++) {
                 const UnitLine *line = service_user_line(container->service, streams[i]);
                 const char *path = stream_path(line);
@@ -159,7 +159,7 @@ void untrusted_paths_check_streams(const UntrustedPaths *paths, Container *conta
         }
 }
 
-void untrusted_paths_refer(UntrustedPaths *paths, const Container *container, const char *directory) {
+void untrusted_paths_refer(UntrustedPaths *paths, const Conversion *container, const char *directory) {
         const LaunchArgs *args = container->args;
 
         if (container->sources->len == 0 && args->env_files->len == 0 && !launch_args_last(args->log_opt, "path"))

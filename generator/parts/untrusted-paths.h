@@ -2,7 +2,7 @@
 #pragma once
 
 #include "generator/parts/machine-conf.h"
-#include "generator/unit/container.h"
+#include "generator/unit/conversion.h"
 
 /* The directories of the host that payloads can write to, of all containers together. When libstart opens a path of
  * the host for one container, a link in such a directory may have been made by another (libstart/mount/host-path.h).
@@ -16,7 +16,7 @@ void untrusted_paths_free(UntrustedPaths *paths);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(UntrustedPaths, untrusted_paths_free)
 
 /* Add what this container can write to, also where it is refused or left to Podman. */
-void untrusted_paths_add(UntrustedPaths *paths, const Container *container);
+void untrusted_paths_add(UntrustedPaths *paths, const Conversion *container);
 
 /* Does a file name something that is refused if it lies in such a directory? Then all of them must be known before
  * the first service is made. */
@@ -24,11 +24,11 @@ bool untrusted_paths_matter(const UnitFile *unit);
 
 /* Add a problem where a standard stream is a file in such a directory: a payload could put a link there. All
  * directories must be known, see untrusted_paths_matter(). */
-void untrusted_paths_check_streams(const UntrustedPaths *paths, Container *container);
+void untrusted_paths_check_streams(const UntrustedPaths *paths, Conversion *container);
 
 /* Name the list in the container's args, if libstart opens paths of the host for it. `directory` is where the list
  * will be. */
-void untrusted_paths_refer(UntrustedPaths *paths, const Container *container, const char *directory);
+void untrusted_paths_refer(UntrustedPaths *paths, const Conversion *container, const char *directory);
 
 /* The list: a path a line, with the escapes of C strings, parents before what is below them. NULL where no container
  * needs it. Transfer full. */

@@ -12,7 +12,7 @@
 #include "libstart/value/unit-words.h"
 
 /* Which one is read is known by the option that the new keys have for it. */
-bool handle_remap(Container *container, const Key *key, const Value *value, GError **error) {
+bool handle_remap(Conversion *container, const Key *key, const Value *value, GError **error) {
         guint64 size;
 
         if (g_str_equal(key->name, "RemapUidSize") &&
@@ -23,7 +23,7 @@ bool handle_remap(Container *container, const Key *key, const Value *value, GErr
 }
 
 /* The values of one key; of a key that has one value, the last is it. */
-static GPtrArray *find_values(const Container *container, const char *name) {
+static GPtrArray *find_values(const Conversion *container, const char *name) {
         GPtrArray *values = g_ptr_array_new();
         size_t length = strlen(name);
 
@@ -42,7 +42,7 @@ static void add_options(GString *mode, const char *name, const GPtrArray *values
                                        (const char *) values->pdata[i]);
 }
 
-static bool add_maps(Container *container, const char *option, const GPtrArray *values, GError **error) {
+static bool add_maps(Conversion *container, const char *option, const GPtrArray *values, GError **error) {
         for (guint i = 0; i < values->len; i++)
                 if (!key_set_option(container, option, values->pdata[i], error))
                         return false;
@@ -50,7 +50,7 @@ static bool add_maps(Container *container, const char *option, const GPtrArray *
 }
 
 /* As Podman's Quadlet has it. */
-static bool remap(Container *container, GError **error) {
+static bool remap(Conversion *container, GError **error) {
         g_autoptr(GPtrArray) users = find_values(container, "users"), uids = find_values(container, "uid"),
                              gids = find_values(container, "gid"), sizes = find_values(container, "size");
         const char *how = users->len > 0 ? users->pdata[users->len - 1] : "";
@@ -90,6 +90,10 @@ static bool has_maps(const LaunchArgs *args) {
         return args->uidmaps->len > 0 || args->gidmaps->len > 0 || args->subuidname || args->subgidname;
 }
 
+static bool has_ids(const LaunchArgs *args) {
+        return has_maps(args) || args->owner || args->dynamic_user == FLAG_TRUE;
+}
+
 static bool is_path(const char *mode) {
         return mode && g_str_has_prefix(mode, "ns:");
 }
@@ -105,37 +109,32 @@ static bool has_only(const char *value, const char *letters) {
 /* As specifiers of the user, the machine and its directories are. */
 #define SAME_EVERYWHERE "%CDEGHLSTUVabghlmostuvw"
 
-static bool is_same_everywhere(const char *value) {
-        return has_only(value, SAME_EVERYWHERE);
+bool user_namespace_may_be_own(const LaunchArgs *args) {
+        return has_ids(args) || (args->userns && args->userns[0] && !g_str_equal(args->userns, "host"));
 }
 
 bool user_namespace_is_own(const LaunchArgs *args) {
-        return has_maps(args) || args->owner || args->dynamic_user == FLAG_TRUE ||
-               (args->userns && args->userns[0] &&
-                (is_path(args->userns) || (args->userns[0] != '%' && is_same_everywhere(args->userns))) &&
-                !g_str_equal(args->userns, "host"));
+        const char *mode = args->userns ?: "";
+
+        return has_ids(args) || (user_namespace_may_be_own(args) &&
+                                 (is_path(mode) || (mode[0] != '%' && has_only(mode, SAME_EVERYWHERE))));
 }
 
-bool user_namespace_may_be_own(const LaunchArgs *args) {
-        return has_maps(args) || args->owner || args->dynamic_user == FLAG_TRUE ||
-               (args->userns && args->userns[0] && !g_str_equal(args->userns, "host"));
-}
-
-static const UnitLine *remap_line(const Container *container) {
+static const UnitLine *remap_line(const Conversion *container) {
         static const char *const keys[] = { "RemapUsers", "RemapUid", "RemapGid", "RemapUidSize" };
         const UnitLine *line = NULL;
 
         for (size_t i = 0; !line && i < G_N_ELEMENTS(keys); i++)
-                line = container_line(container, container->section, keys[i]);
+                line = conversion_line(container, container->section, keys[i]);
         return line;
 }
 
 /* In the unit of another kind, too. Of a user's, specifiers of the service's name are replaced. */
-static bool is_known(const Container *container, const char *value) {
+static bool is_known(const Conversion *container, const char *value) {
         return value && has_only(value, container->is_users ? SAME_EVERYWHERE "INijnp" : SAME_EVERYWHERE);
 }
 
-static bool are_known(const Container *container, const GPtrArray *values) {
+static bool are_known(const Conversion *container, const GPtrArray *values) {
         for (guint i = 0; i < values->len; i++)
                 if (!is_known(container, values->pdata[i]))
                         return false;
@@ -151,82 +150,75 @@ static char *replace(const char *text, const OwnName *own) {
         return text ? own_name_replace(text, own) : NULL;
 }
 
-/* The words of the container that its ids depend on; NULL as in user_namespace_service(). */
-static LaunchArgs *pick_args(const Container *container, const OwnName *own) {
-        const LaunchArgs *from = container->args;
-        bool has_usual_name = g_str_equal(from->name, "systemd-%N");
-        LaunchArgs *args;
+/* Beside what says which ids there are. */
+static bool is_rest_known(const Conversion *container, bool of_image) {
+        const LaunchArgs *args = container->args;
 
-        if (!(has_usual_name || is_known(container, from->name)) || !is_known(container, from->userns ?: "") ||
-            !is_known(container, from->user ?: "") || !is_known(container, from->image) ||
-            !are_known(container, from->uidmaps) || !are_known(container, from->gidmaps))
-                return NULL;
-        args = launch_args_new();
-        args->name = own_name_replace(from->name, own);
-        args->userns = replace(from->userns, own);
-        copy(args->uidmaps, from->uidmaps, own);
-        copy(args->gidmaps, from->gidmaps, own);
-        args->subuidname = replace(from->subuidname, own);
-        args->subgidname = replace(from->subgidname, own);
-        args->user = replace(from->user, own);
-        args->rootfs = from->rootfs;
-        args->image = own_name_replace(from->image, own);
-        copy(args->storage_opt, from->storage_opt, own);
-        return args;
+        if (!is_known(container, args->subuidname ?: "") || !is_known(container, args->subgidname ?: ""))
+                return false;
+        if (of_image)
+                return (g_str_equal(args->name, "systemd-%N") || is_known(container, args->name)) &&
+                       is_known(container, args->user ?: "") && is_known(container, args->image) &&
+                       are_known(container, args->storage_opt);
+        return is_known(container, args->owner ?: "");
 }
 
-/* The same where there is no image that they depend on. */
-static LaunchArgs *pick_maps(const Container *container, const OwnName *own) {
+/* The words of the container that its ids depend on; NULL as in user_namespace_service(). */
+static LaunchArgs *pick_args(const Conversion *container, const OwnName *own, bool of_image) {
         const LaunchArgs *from = container->args;
         LaunchArgs *args;
 
-        if (!is_known(container, from->userns ?: "") || !is_known(container, from->owner ?: "") ||
-            !is_known(container, from->subuidname ?: "") || !is_known(container, from->subgidname ?: "") ||
-            !are_known(container, from->uidmaps) || !are_known(container, from->gidmaps))
+        if (!is_known(container, from->userns ?: "") || !are_known(container, from->uidmaps) ||
+            !are_known(container, from->gidmaps) || !is_rest_known(container, of_image))
                 return NULL;
         args = launch_args_new();
         args->userns = replace(from->userns, own);
-        args->owner = g_strdup(from->owner);
-        args->dynamic_user = from->dynamic_user;
         copy(args->uidmaps, from->uidmaps, own);
         copy(args->gidmaps, from->gidmaps, own);
         args->subuidname = replace(from->subuidname, own);
         args->subgidname = replace(from->subgidname, own);
-        args->image = g_strdup("-");
+        args->image = of_image ? own_name_replace(from->image, own) : g_strdup("-");
+        if (of_image) {
+                args->name = own_name_replace(from->name, own);
+                args->user = replace(from->user, own);
+                args->rootfs = from->rootfs;
+                copy(args->storage_opt, from->storage_opt, own);
+        } else {
+                args->owner = g_strdup(from->owner);
+                args->dynamic_user = from->dynamic_user;
+        }
         return args;
 }
 
 /* A service whose directory is named otherwise has no use of it (files/names.h), and root's instances have none. */
-static bool can_be_ahead(const Container *container) {
+static bool can_be_ahead(const Conversion *container) {
         const char *service = container->service->name;
 
         return (container->is_users || !name_has_at(service)) && !strchr(name_state_directory(service), '+');
 }
 
-static LaunchArgs *find_args(const Container *container, const OwnName *own) {
+static LaunchArgs *find_args(const Conversion *container, const OwnName *own) {
         const char *mode = container->args->userns;
         bool of_image = mode && is_auto(mode) && !g_str_has_suffix(container->source->name, ".pod");
 
         if (!can_be_ahead(container))
                 return NULL;
-        if (of_image)
-                return pick_args(container, own);
-        return container->network_file && (container->is_users || user_namespace_is_own(container->args)) &&
-                               !is_path(mode) ?
-                       pick_maps(container, own) :
-                       NULL;
+        if (!of_image && (!container->network.file || is_path(mode) ||
+                          !(container->is_users || user_namespace_is_own(container->args))))
+                return NULL;
+        return pick_args(container, own, of_image);
 }
 
-static LaunchArgs *find_copy_args(const Container *container, const OwnName *own) {
+static LaunchArgs *find_copy_args(const Conversion *container, const OwnName *own) {
         if (!container->is_users || container->args->rootfs == FLAG_TRUE || !user_namespace_is_own(container->args) ||
-            !can_be_ahead(container) || (is_path(container->args->userns) && !container->has_pods_ids))
+            !can_be_ahead(container) || (is_path(container->args->userns) && !container->pod.has_ids))
                 return NULL;
-        return pick_args(container, own);
+        return pick_args(container, own, true);
 }
 
 /* NULL where there is none. Transfer full. */
-static char *find_unit(const Container *container, const char *kind,
-                       LaunchArgs *(*find)(const Container *, const OwnName *) ) {
+static char *find_unit(const Conversion *container, const char *kind,
+                       LaunchArgs *(*find)(const Conversion *, const OwnName *) ) {
         g_auto(OwnName) own = { 0 };
         g_autoptr(LaunchArgs) args = NULL;
 
@@ -235,11 +227,11 @@ static char *find_unit(const Container *container, const char *kind,
         return args ? own_name_unit(&own, kind) : NULL;
 }
 
-char *user_namespace_copier(const Container *container) {
+char *user_namespace_copier(const Conversion *container) {
         return find_unit(container, "copy", find_copy_args);
 }
 
-char *user_namespace_of_network(const Container *container) {
+char *user_namespace_of_network(const Conversion *container) {
         const char *mode = container->args->userns;
         g_autofree char *service = NULL;
         g_auto(OwnName) own = { 0 };
@@ -251,12 +243,12 @@ char *user_namespace_of_network(const Container *container) {
         return service ? g_build_filename(PATH_USERNS, own.full, NULL) : NULL;
 }
 
-char *user_namespace_service(const Container *container) {
+char *user_namespace_service(const Conversion *container) {
         return find_unit(container, "userns", find_args);
 }
 
 /* Of an instance it is all of the unit, but for what is shipped for these. */
-static GString *begin_unit(const Container *container, const OwnName *own, const char *description) {
+static GString *begin_unit(const Conversion *container, const OwnName *own, const char *description) {
         g_autofree char *path = source_path_escape(container->source->path, "%");
         GString *text = g_string_new("# Made by keyturn-generator; do not edit.\n[Unit]\n");
 
@@ -277,9 +269,9 @@ static void add_command(GString *text, const char *key, const char *command, con
 }
 
 /* NULL where there is nothing to tell. Those of instances go with them. */
-static GString *print_dropin(const Container *container, const OwnName *own) {
+static GString *print_dropin(const Conversion *container, const OwnName *own) {
         g_autoptr(LaunchArgs) args = find_args(container, own);
-        bool is_kept = !container->network_file || !network_is_renewed(container);
+        bool is_kept = !container->network.file || !network_is_renewed(container);
         GString *text;
 
         if (!args)
@@ -297,7 +289,7 @@ static GString *print_dropin(const Container *container, const OwnName *own) {
 }
 
 /* After what brings the image, and what finds the ids. */
-static GString *print_copy_dropin(const Container *container, const OwnName *own) {
+static GString *print_copy_dropin(const Conversion *container, const OwnName *own) {
         g_autofree char *userns = user_namespace_service(container);
         g_autoptr(LaunchArgs) args = find_copy_args(container, own);
         const char *image = container->args->image_unit, *colon = image ? strchr(image, ':') : NULL;
@@ -313,8 +305,8 @@ static GString *print_copy_dropin(const Container *container, const OwnName *own
         }
         if (userns)
                 g_string_append_printf(text, "After=%s\n", userns);
-        if (container->has_pods_ids)
-                g_string_append_printf(text, "After=%s\n", container->pod_service);
+        if (container->pod.has_ids)
+                g_string_append_printf(text, "After=%s\n", container->pod.service);
         g_string_append(text, "\n[Service]\n");
         add_command(text, "ExecStart=", "copy", own, args);
         if (own_name_has_instance(own))
@@ -322,8 +314,8 @@ static GString *print_copy_dropin(const Container *container, const OwnName *own
         return text;
 }
 
-static void write_ahead(const Container *container, const char *kind,
-                        GString *(*print)(const Container *, const OwnName *), Writer *writer) {
+static void write_ahead(const Conversion *container, const char *kind,
+                        GString *(*print)(const Conversion *, const OwnName *), Writer *writer) {
         g_auto(OwnName) own = { 0 };
         g_autofree char *name = NULL;
         g_autoptr(GString) text = NULL;
@@ -335,28 +327,28 @@ static void write_ahead(const Container *container, const char *kind,
                 writer_put_file(writer, container->source->path, name, container->source->unit->readers, text);
 }
 
-void user_namespace_write(const Container *container, Writer *writer) {
+void user_namespace_write(const Conversion *container, Writer *writer) {
         write_ahead(container, "userns", print_dropin, writer);
         write_ahead(container, "copy", print_copy_dropin, writer);
 }
 
 /* Files from before UserNS= have RemapUsers=, and some the option, too. */
-static bool is_remap_again(const Container *container) {
+static bool is_remap_again(const Conversion *container) {
         g_autoptr(GPtrArray) users = find_values(container, "users");
 
         return container->remap->len == 1 && users->len == 1 && !has_maps(container->args) &&
                g_strcmp0(users->pdata[0], container->args->userns) == 0;
 }
 
-void user_namespace_finish(Container *container) {
+void user_namespace_finish(Conversion *container) {
         LaunchArgs *args = container->args;
         g_autoptr(GError) error = NULL;
 
         if (is_remap_again(container))
                 return;
         if (container->remap->len > 0 && (args->userns || has_maps(args)))
-                container_problem(container, remap_line(container),
-                                  "UserNS=, UIDMap= and their like are given, too; remove the Remap keys");
+                conversion_problem(container, remap_line(container),
+                                   "UserNS=, UIDMap= and their like are given, too; remove the Remap keys");
         else if (container->remap->len > 0 && !remap(container, &error))
-                container_problem(container, remap_line(container), "%s", error->message);
+                conversion_problem(container, remap_line(container), "%s", error->message);
 }

@@ -6,7 +6,6 @@
 #include "generator/parts/volumes.h"
 #include "generator/unit/file-reference.h"
 #include "generator/unit/key.h"
-#include "libstart/base/error.h"
 #include "libstart/request/mount-request.h"
 
 char *volume_file_name(const SourceFile *source) {
@@ -36,7 +35,7 @@ static char *find_given_image(const FileReference *volume) {
                        g_steal_pointer(&image);
 }
 
-bool volume_find_image(Container *container, const char *source, char **ret_image, GError **error) {
+bool volume_find_image(Conversion *container, const char *source, char **ret_image, GError **error) {
         g_auto(FileReference) volume = { 0 };
         g_autofree char *given = NULL;
 
@@ -52,7 +51,7 @@ bool volume_find_image(Container *container, const char *source, char **ret_imag
         return *ret_image;
 }
 
-static char *refer_to_file(Container *container, const char *file, bool *ret_no_copy, GError **error) {
+static char *refer_to_file(Conversion *container, const char *file, bool *ret_no_copy, GError **error) {
         g_auto(FileReference) volume = { 0 };
         g_autofree char *name = NULL, *device = NULL;
 
@@ -67,7 +66,7 @@ static char *refer_to_file(Container *container, const char *file, bool *ret_no_
         return file_reference_expand(&volume, name);
 }
 
-char *volume_refer(Container *container, const char *source, bool *ret_no_copy, GError **error) {
+char *volume_refer(Conversion *container, const char *source, bool *ret_no_copy, GError **error) {
         g_autofree char *unit = NULL;
 
         *ret_no_copy = false;

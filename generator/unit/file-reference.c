@@ -11,7 +11,7 @@ void file_reference_clear(FileReference *reference) {
 }
 
 /* What stands between the '@' and the suffix of `file`. Transfer full. */
-static char *find_instance(const Container *container, const char *file, GError **error) {
+static char *find_instance(const Conversion *container, const char *file, GError **error) {
         const char *begin = strchr(file, '@') + 1;
         size_t length = (size_t) (name_suffix(file) - begin);
         bool is_instance = name_has_at(container->service->name);
@@ -26,7 +26,7 @@ static char *find_instance(const Container *container, const char *file, GError 
         return NULL;
 }
 
-bool file_reference_find(Container *container, const char *file, FileReference *ret, GError **error) {
+bool file_reference_find(Conversion *container, const char *file, FileReference *ret, GError **error) {
         g_auto(FileReference) found = { 0 };
 
         found.source = unit_names_refer(container->names, file, &found.service, error);
@@ -36,7 +36,8 @@ bool file_reference_find(Container *container, const char *file, FileReference *
                 found.instance = find_instance(container, file, error);
                 if (!found.instance)
                         return false;
-                container->uses_template = found.source;
+                if (!g_str_has_suffix(found.source->name, ".container"))
+                        container->uses_template = found.source;
         }
         if (name_is_template(found.service)) {
                 g_autofree char *template = found.service;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include "generator/unit/container.h"
+#include "generator/unit/conversion.h"
 
 /* A file that another one names, as Volume=data.volume:/x does. It may be a template, data@.volume: then
  * "data@.volume" is the instance of the same name as the container's own, which has to be one of a template, too, and
@@ -16,7 +16,7 @@ void file_reference_clear(FileReference *reference);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(FileReference, file_reference_clear)
 
 /* Fails where there is no such file, or no instance is known. */
-bool file_reference_find(Container *container, const char *file, FileReference *ret, GError **error);
+bool file_reference_find(Conversion *container, const char *file, FileReference *ret, GError **error);
 
 /* `text` of that file, as it is to be written into the container's unit: %i is the instance's. Transfer full. */
 char *file_reference_expand(const FileReference *reference, const char *text);

@@ -28,7 +28,7 @@ static void strip_option(GError *error, const char *option) {
                 memmove(error->message, error->message + strlen(prefix), strlen(error->message + strlen(prefix)) + 1);
 }
 
-bool key_set_option(Container *container, const char *option, const char *value, GError **error) {
+bool key_set_option(Conversion *container, const char *option, const char *value, GError **error) {
         g_autoptr(GError) problem = NULL;
 
         if (launch_args_set(container->args, option, value, &problem))
@@ -38,11 +38,11 @@ bool key_set_option(Container *container, const char *option, const char *value,
         return false;
 }
 
-bool handle_option(Container *container, const Key *key, const Value *value, GError **error) {
+bool handle_option(Conversion *container, const Key *key, const Value *value, GError **error) {
         return key_set_option(container, key->text, value->text, error);
 }
 
-bool handle_nothing(Container *container, const Key *key, const Value *value, GError **error) {
+bool handle_nothing(Conversion *container, const Key *key, const Value *value, GError **error) {
         return true;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include "generator/unit/container.h"
+#include "generator/unit/conversion.h"
 
 /* How the lines that assign a key become values, as Podman reads it. */
 typedef enum Read {
@@ -23,7 +23,7 @@ typedef struct Value {
 typedef struct Key Key;
 
 /* What a key does with one value. Fails with what is wrong about the value; the caller adds file, line and key. */
-typedef bool KeyHandler(Container *container, const Key *key, const Value *value, GError **error);
+typedef bool KeyHandler(Conversion *container, const Key *key, const Value *value, GError **error);
 
 struct Key {
         const char *name;
@@ -42,7 +42,7 @@ KeyHandler handle_option, handle_nothing;
 char *key_resolve_path(const char *directory, const char *path);
 
 /* Set an option of libstart. Errors do not name the option, for the user knows the key. */
-bool key_set_option(Container *container, const char *option, const char *value, GError **error);
+bool key_set_option(Conversion *container, const char *option, const char *value, GError **error);
 
 /* Podman's words for true and false, in any case; anything else is an error, where Podman takes it for false. */
 bool key_parse_boolean(const char *text, bool *ret, GError **error);

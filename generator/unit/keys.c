@@ -38,7 +38,7 @@ static bool is_relaxed(Read read) {
         return read == READ_LAST_ARGS || read == READ_PAIRS;
 }
 
-static bool split(GPtrArray *words, Container *container, const UnitLine *line, Read read, GError **error) {
+static bool split(GPtrArray *words, Conversion *container, const UnitLine *line, Read read, GError **error) {
         g_autoptr(GError) strict = NULL;
 
         if (!is_relaxed(read))
@@ -48,12 +48,12 @@ static bool split(GPtrArray *words, Container *container, const UnitLine *line, 
         if (!words_split(words, line->value, WORDS_RELAXED, error))
                 return false;
         if (container) /* else it is said already */
-                container_difference(container, line, "%s stands for itself", strict->message);
+                conversion_difference(container, line, "%s stands for itself", strict->message);
         return true;
 }
 
 /* Of pairs, an empty word says nothing. */
-static bool read_words(GArray *values, Container *container, const UnitLine *line, Read read, GError **error) {
+static bool read_words(GArray *values, Conversion *container, const UnitLine *line, Read read, GError **error) {
         g_autoptr(GPtrArray) words = g_ptr_array_new_with_free_func(g_free);
 
         if (!split(words, container, line, read, error))
@@ -70,7 +70,7 @@ static bool read_words(GArray *values, Container *container, const UnitLine *lin
         return true;
 }
 
-static bool read_line(GArray *values, Container *container, const UnitLine *line, Read read, GError **error) {
+static bool read_line(GArray *values, Conversion *container, const UnitLine *line, Read read, GError **error) {
         switch (read) {
         case READ_LAST:
         case READ_LAST_SET: {
@@ -152,30 +152,46 @@ static size_t distance(const char *a, const char *b) {
 #define NO_SLIP 3     /* two slips are a slip, three are another word */
 #define LENGTH_MAX 64 /* longer ones are no slip of anything */
 
-bool keys_is_slip(const char *name, const char *meant) {
-        return strlen(name) <= LENGTH_MAX && distance(name, meant) < NO_SLIP;
+/* How many slips are too many: with two, hardly anything is left of a word of three letters. */
+static size_t too_many(const char *name) {
+        return MIN(strlen(name) / 2 + 1, NO_SLIP);
 }
 
-static void unknown_key(Container *container, const UnitLine *line, const KeyTable *table) {
-        const char *advice = g_str_equal(table->section, "Container") ? misplaced_key_advice(line->key) : NULL;
-        const Key *meant = NULL;
-        size_t best = NO_SLIP;
+bool keys_is_slip(const char *name, const char *meant) {
+        return strlen(name) <= LENGTH_MAX && distance(name, meant) < too_many(name);
+}
 
-        for (size_t i = 0; i < table->n_keys && strlen(line->key) <= LENGTH_MAX; i++) {
-                size_t d = distance(line->key, table->keys[i].name);
+/* The key that may be meant, or NULL. */
+static const Key *find_meant(const char *name, const KeyTable *table) {
+        const Key *meant = NULL;
+        size_t best = too_many(name);
+
+        for (size_t i = 0; i < table->n_keys && strlen(name) <= LENGTH_MAX; i++) {
+                size_t d = distance(name, table->keys[i].name);
 
                 if (d < best) {
                         meant = &table->keys[i];
                         best = d;
                 }
         }
-        if (advice)
-                container_problem(container, line, "unknown key in [%s]: %s", table->section, advice);
+        return meant;
+}
+
+static void unknown_key(Conversion *container, const UnitLine *line, const KeyTable *table) {
+        const char *advice = g_str_equal(table->section, "Container") ? misplaced_key_advice(line->key) : NULL;
+        const Key *meant = find_meant(line->key, table);
+
+        if (table->is_open) {
+                if (meant && !g_str_has_prefix(line->key, "X-")) /* those are others' */
+                        conversion_warning(container, line, "unknown key in [%s], ignoring; is '%s=' meant?",
+                                           table->section, meant->name);
+        } else if (advice)
+                conversion_problem(container, line, "unknown key in [%s]: %s", table->section, advice);
         else if (meant)
-                container_problem(container, line, "unknown key in [%s]; is '%s=' meant?", table->section,
-                                  meant->name);
+                conversion_problem(container, line, "unknown key in [%s]; is '%s=' meant?", table->section,
+                                   meant->name);
         else
-                container_problem(container, line, "unknown key in [%s]", table->section);
+                conversion_problem(container, line, "unknown key in [%s]", table->section);
 }
 
 typedef struct Assignment {
@@ -189,8 +205,9 @@ static int compare_assignments(gconstpointer a, gconstpointer b) {
         return (left->key > right->key) - (left->key < right->key);
 }
 
-/* In the order of the table, those of one key (g_array_sort() is stable) in that of the file. */
-static GArray *find_assignments(Container *container, const UnitSection *section, const KeyTable *table) {
+/* In the order of the table, those of one key (g_array_sort() is stable) in that of the file. With a container, what
+ * is wrong with a key's name is said. */
+static GArray *find_assignments(Conversion *container, const UnitSection *section, const KeyTable *table) {
         GArray *assignments = g_array_sized_new(FALSE, FALSE, sizeof(Assignment), section->lines->len);
 
         for (guint i = 0; i < section->lines->len; i++) {
@@ -202,7 +219,7 @@ static GArray *find_assignments(Container *container, const UnitSection *section
                 assignment.key = bsearch(line->key, table->keys, table->n_keys, sizeof *table->keys, compare_key);
                 if (assignment.key)
                         g_array_append_val(assignments, assignment);
-                else if (!table->is_open)
+                else if (container)
                         unknown_key(container, line, table);
         }
         g_array_sort(assignments, compare_assignments);
@@ -222,11 +239,11 @@ static bool is_fine(const Key *key, const char *text) {
         return fine && g_strv_contains((const char *const *) fine, text);
 }
 
-static void refuse(Container *container, const Key *key, const UnitLine *line) {
+static void refuse(Conversion *container, const Key *key, const UnitLine *line) {
         g_autofree char *text = words_unquote(line->value);
 
         if (!is_fine(key, text))
-                container_refusal(container, line, key->text);
+                conversion_refusal(container, line, key->text);
 }
 
 /* The first of the n lines of a key that counts. */
@@ -247,67 +264,55 @@ static guint first_line(const Assignment *lines, guint n, Read read) {
         }
 }
 
-/* Those of one key, in the order of the file. */
-static GArray *find_lines(const UnitSection *section, const Key *key) {
-        GArray *lines = g_array_new(FALSE, FALSE, sizeof(Assignment));
+/* The values of the lines of a key; of pairs, sorted. With a container, what is wrong with a line is said. */
+static void read_lines(GArray *values, Conversion *container, const Key *key, const Assignment *lines, guint n) {
+        for (guint i = first_line(lines, n, key->read); i < n; i++) {
+                g_autoptr(GError) error = NULL;
 
-        for (guint i = 0; section && i < section->lines->len; i++) {
-                Assignment assignment = { key, &g_array_index(section->lines, UnitLine, i) };
-
-                if (g_strcmp0(assignment.line->key, key->name) == 0)
-                        g_array_append_val(lines, assignment);
+                if (!read_line(values, container, lines[i].line, key->read, &error) && container)
+                        conversion_problem(container, lines[i].line, "%s", error->message);
         }
-        return lines;
+        if (key->read == READ_PAIRS)
+                sort_pairs(values);
 }
 
-GPtrArray *keys_find_values(Container *container, const KeyTable *table, const char *name) {
+GPtrArray *keys_find_values(Conversion *container, const KeyTable *table, const char *name) {
         const UnitSection *section = unit_file_section(container->source->unit, table->section);
         const Key *key = bsearch(name, table->keys, table->n_keys, sizeof *key, compare_key);
+        const KeyTable only = { table->section, key, 1 };
         g_autoptr(GArray) values = g_array_new(FALSE, FALSE, sizeof(Value)), lines = NULL;
         GPtrArray *texts = g_ptr_array_new_with_free_func(g_free);
 
         g_return_val_if_fail(key, texts);
+        if (!section)
+                return texts;
         g_array_set_clear_func(values, value_clear);
-        lines = find_lines(section, key);
-        for (guint i = first_line((const Assignment *) (void *) lines->data, lines->len, key->read); i < lines->len;
-             i++)
-                (void) read_line(values, NULL, g_array_index(lines, Assignment, i).line, key->read, NULL);
-        if (key->read == READ_PAIRS)
-                sort_pairs(values);
+        lines = find_assignments(NULL, section, &only);
+        read_lines(values, NULL, key, (const Assignment *) (void *) lines->data, lines->len);
         for (guint i = 0; i < values->len; i++)
                 g_ptr_array_add(texts, g_strdup(g_array_index(values, Value, i).text));
         return texts;
 }
 
 /* `values` is memory to use. */
-static void apply_key(Container *container, const Key *key, const Assignment *lines, guint n, GArray *values) {
-        g_autoptr(GError) error = NULL;
-
+static void apply_key(Conversion *container, const Key *key, const Assignment *lines, guint n, GArray *values) {
         g_array_set_size(values, 0);
-        for (guint i = first_line(lines, n, key->read); i < n; i++) {
-                const UnitLine *line = lines[i].line;
-
-                if (!key->handle)
-                        refuse(container, key, line);
-                else if (!read_line(values, container, line, key->read, &error)) {
-                        container_problem(container, line, "%s", error->message);
-                        g_clear_error(&error);
-                }
-        }
-        if (key->read == READ_PAIRS)
-                sort_pairs(values);
+        if (key->handle)
+                read_lines(values, container, key, lines, n);
+        else
+                for (guint i = first_line(lines, n, key->read); i < n; i++)
+                        refuse(container, key, lines[i].line);
         for (guint i = 0; i < values->len; i++) {
                 const Value *value = &g_array_index(values, Value, i);
+                g_autoptr(GError) error = NULL;
 
                 /* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): every row of the table has one */
-                if (!key->handle(container, key, value, &error)) {
-                        container_problem(container, value->line, "%s", error->message);
-                        g_clear_error(&error);
-                }
+                if (!key->handle(container, key, value, &error))
+                        conversion_problem(container, value->line, "%s", error->message);
         }
 }
 
-void keys_apply(Container *container, const KeyTable *table) {
+void keys_apply(Conversion *container, const KeyTable *table) {
         const UnitSection *section = unit_file_section(container->source->unit, table->section);
         g_autoptr(GArray) assignments = NULL, values = NULL;
 
@@ -326,7 +331,7 @@ void keys_apply(Container *container, const KeyTable *table) {
         }
 }
 
-bool keys_apply_value(Container *container, const char *name, const char *text, const UnitLine *line,
+bool keys_apply_value(Conversion *container, const char *name, const char *text, const UnitLine *line,
                       GError **error) {
         const Key *key = bsearch(name, container->keys->keys, container->keys->n_keys, sizeof *key, compare_key);
         Value value = { .text = (char *) text, .line = line };
@@ -348,8 +353,8 @@ bool keys_apply_value(Container *container, const char *name, const char *text, 
  */
 
 /* In Podman it switches off dependencies on network-online.target. Only what pulls an image waits for that. */
-static bool handle_default_dependencies(Container *container, const Key *key, const Value *value, GError **error) {
-        container->is_offline = g_str_equal(value->text, "false");
+static bool handle_default_dependencies(Conversion *container, const Key *key, const Value *value, GError **error) {
+        container->image.is_offline = g_str_equal(value->text, "false");
         return true;
 }
 

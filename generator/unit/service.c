@@ -130,13 +130,13 @@ void service_order_after(Service *service, const char *dependency, const char *u
 }
 
 /* One ".." for each directory that the link is in. */
-void service_link(Service *service, char *path) {
+void service_link(Service *service, char *path, const char *unit) {
         Link *link = g_new0(Link, 1);
         GString *target = g_string_new(NULL);
 
         for (const char *c = strchr(path, '/'); c; c = strchr(c + 1, '/'))
                 g_string_append(target, "../");
-        g_string_append(target, service->name);
+        g_string_append(target, unit);
         link->path = path;
         link->target = g_string_free(target, FALSE);
         g_ptr_array_add(service->links, link);

@@ -51,8 +51,8 @@ void service_limit_start(Service *service, const char *time);
 /* Start after `unit`, which is started, too; dependency: "Requires" or "Wants". Once, however often it is said. */
 void service_order_after(Service *service, const char *dependency, const char *unit);
 
-/* A link to the unit. Takes ownership of path. */
-void service_link(Service *service, char *path);
+/* A link to `unit`, the service or an instance of it. Takes ownership of path. */
+void service_link(Service *service, char *path, const char *unit);
 
 /* ExecStart=: `libstart run` and the words of args, quoted for systemd, which still expands % and $ in them. */
 void service_exec_start(Service *service, const LaunchArgs *args);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include "generator/unit/container.h"
+#include "generator/unit/conversion.h"
 
 /* Paths of the host in the values of a file; text only. */
 

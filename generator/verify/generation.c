@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "generator/unit/key.h"
 #include "generator/verify/generation.h"
 #include "keyturn-config.h"
 #include "libstart/base/error.h"
@@ -38,21 +39,37 @@ void generation_free(Generation *generation) {
 const UnitLine *source_find_line(const SourceFile *source, const char *section, const char *key, const char *text) {
         const UnitSection *lines = source->unit ? unit_file_section(source->unit, section) : NULL;
 
-        for (guint i = lines ? lines->lines->len : 0; i > 0; i--) {
-                const UnitLine *line = &g_array_index(lines->lines, UnitLine, i - 1);
-
-                if (g_strcmp0(line->key, key) == 0 && (!text || strstr(line->value, text)))
-                        return line;
-        }
-        return NULL;
+        return unit_section_last_with(lines, key, text ?: "");
 }
 
 /*
  * What the generator says: "FILE:LINE: 'KEY=': MESSAGE"
  */
 
-bool source_has_path(const SourceFile *source, const char *path) {
-        if (g_strcmp0(source->path, path) == 0)
+/* What a .kube file names, as messages about it begin. Transfer full. */
+static GPtrArray *find_yaml(const SourceFile *source) {
+        GPtrArray *paths = g_ptr_array_new_with_free_func(g_free);
+        const UnitSection *section = source->unit && g_str_has_suffix(source->name, ".kube") ?
+                                             unit_file_section(source->unit, "Kube") :
+                                             NULL;
+
+        for (guint i = 0; section && i < section->lines->len; i++) {
+                const UnitLine *line = &g_array_index(section->lines, UnitLine, i);
+                g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
+
+                if ((g_strcmp0(line->key, "Yaml") != 0 && g_strcmp0(line->key, "ConfigMap") != 0) ||
+                    unit_section_takes_back(section, line))
+                        continue;
+                (void) words_split(names, line->value, WORDS_PLAIN, NULL);
+                for (guint j = 0; j < names->len; j++)
+                        g_ptr_array_add(paths, key_resolve_path(source->directory, names->pdata[j]));
+        }
+        return paths;
+}
+
+static bool is_own_path(const SourceFile *source, const char *path) {
+        if (g_strcmp0(source->path, path) == 0 ||
+            (source->unit && g_ptr_array_find_with_equal_func(source->unit->dropins, path, g_str_equal, NULL)))
                 return true;
         for (guint i = 0; source->unit && i < source->unit->sections->len; i++) {
                 const UnitSection *section = source->unit->sections->pdata[i];
@@ -64,15 +81,73 @@ bool source_has_path(const SourceFile *source, const char *path) {
         return false;
 }
 
-/* Of files and drop-ins, as messages show them. Transfer full. */
-static GHashTable *list_paths(const Sources *sources) {
-        GHashTable *paths = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+static bool names_yaml(const SourceFile *source, const char *path) {
+        g_autoptr(GPtrArray) yaml = find_yaml(source);
 
+        return g_ptr_array_find_with_equal_func(yaml, path, g_str_equal, NULL);
+}
+
+bool source_has_path(const SourceFile *source, const char *path) {
+        return path && (is_own_path(source, path) || names_yaml(source, path));
+}
+
+/* It, or a part of it. */
+static bool is_refused(const Generation *generation, const SourceFile *source) {
+        bool is_made = false;
+
+        for (guint i = 0; i < generation->units->len; i++) {
+                const MadeUnit *unit = generation->units->pdata[i];
+
+                if (unit->source == source && unit->is_refused)
+                        return true;
+                is_made |= unit->source == source;
+        }
+        return !is_made;
+}
+
+bool generation_is_about(const Generation *generation, const SourceFile *source, const Remark *remark) {
+        if (!remark->file)
+                return false;
+        return is_own_path(source, remark->file) ||
+               (names_yaml(source, remark->file) && (!remark->is_error || is_refused(generation, source)));
+}
+
+static void add_path(GHashTable *paths, const char *path) {
+        g_hash_table_insert(paths, printable(path), g_strdup(path));
+}
+
+/* keyturn.conf and its drop-ins, which are of no file in particular. */
+static void add_conf(GHashTable *paths, const char *root) {
+        static const char *const directories[] = { "/etc/keyturn", KEYTURN_LIBDIR };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(directories); i++) {
+                g_autofree char *main = g_build_filename(directories[i], "keyturn.conf", NULL),
+                                *dropins = g_strconcat(main, ".d", NULL), *full = g_strconcat(root, dropins, NULL);
+                g_autoptr(GDir) entries = g_dir_open(full, 0, NULL);
+                const char *name;
+
+                add_path(paths, main);
+                while (entries && (name = g_dir_read_name(entries))) {
+                        g_autofree char *path = g_build_filename(dropins, name, NULL);
+
+                        add_path(paths, path);
+                }
+        }
+}
+
+/* Of files, drop-ins, YAML and keyturn.conf, as messages show them. Transfer full. */
+static GHashTable *list_paths(const Sources *sources, const char *root) {
+        GHashTable *paths = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+
+        add_conf(paths, root);
         for (guint i = 0; i < sources->files->len; i++) {
                 const SourceFile *source = sources->files->pdata[i];
+                g_autoptr(GPtrArray) yaml = find_yaml(source);
                 const char *last = NULL;
 
-                g_hash_table_insert(paths, printable(source->path), source->path);
+                add_path(paths, source->path);
+                for (guint j = 0; j < yaml->len; j++)
+                        add_path(paths, yaml->pdata[j]);
                 for (guint j = 0; source->unit && j < source->unit->sections->len; j++) {
                         const GArray *lines = ((UnitSection *) source->unit->sections->pdata[j])->lines;
 
@@ -80,15 +155,12 @@ static GHashTable *list_paths(const Sources *sources) {
                                 const char *path = g_array_index(lines, UnitLine, k).path;
 
                                 if (path != last)
-                                        g_hash_table_insert(paths, printable(path), (void *) path);
+                                        add_path(paths, path);
                                 last = path;
                         }
                 }
-                for (guint j = 0; source->unit && j < source->unit->problems->len; j++) {
-                        const char *path = g_array_index(source->unit->problems, UnitProblem, j).line.path;
-
-                        g_hash_table_insert(paths, printable(path), (void *) path);
-                }
+                for (guint j = 0; source->unit && j < source->unit->dropins->len; j++)
+                        add_path(paths, source->unit->dropins->pdata[j]);
         }
         return paths;
 }
@@ -145,7 +217,7 @@ static void take_message(GHashTable *paths, const char *text, bool is_error, Rep
 
 static void take_messages(const Sources *sources, const char *said, Report *report) {
         g_auto(GStrv) lines = g_strsplit(said, "\n", -1);
-        g_autoptr(GHashTable) paths = list_paths(sources);
+        g_autoptr(GHashTable) paths = list_paths(sources, report->root);
 
         for (char **line = lines; *line; line++) {
                 const char *text = g_str_has_prefix(*line, "keyturn-generator: ") ? strchr(*line, ' ') + 1 : *line;
@@ -157,29 +229,34 @@ static void take_messages(const Sources *sources, const char *said, Report *repo
         }
 }
 
-static bool run_generator(const char *generator, const char *root, const char *directory, GPtrArray *search_path,
-                          char **ret_said, GError **error) {
-        const char *argv[] = { generator, "--alone", directory, NULL, NULL, NULL };
-        g_auto(GStrv) environment = g_get_environ(), directories = NULL;
-        g_autofree char *joined = NULL;
-        int status;
+bool generation_call(const char *generator, const char *option, const char *directory, const char *root,
+                     const GPtrArray *search_path, char **ret_printed, char **ret_said, int *ret_status,
+                     GError **error) {
+        const char *argv[] = { generator, option, directory, NULL, NULL, NULL };
+        const char **rest = directory ? argv + 3 : argv + 2;
+        g_autofree char *joined = g_strjoinv(":", (char **) search_path->pdata);
+        g_auto(GStrv) environment = g_environ_setenv(g_get_environ(), "QUADLET_UNIT_DIRS", joined, TRUE);
 
         if (root[0]) {
-                argv[3] = "--root";
-                argv[4] = root;
+                rest[0] = "--root";
+                rest[1] = root;
         }
-        g_ptr_array_add(search_path, NULL);
-        joined = g_strjoinv(":", (char **) search_path->pdata);
-        g_ptr_array_remove_index(search_path, search_path->len - 1);
-        environment = g_environ_setenv(environment, "QUADLET_UNIT_DIRS", joined, TRUE);
         environment = g_environ_unsetenv(environment, "SYSTEMD_SCOPE");
         environment = g_environ_unsetenv(environment, "JOURNAL_STREAM");
-        if (!g_spawn_sync(NULL, (char **) argv, environment, G_SPAWN_STDOUT_TO_DEV_NULL, NULL, NULL, NULL, ret_said,
-                          &status, error))
+        return g_spawn_sync(NULL, (char **) argv, environment,
+                            (ret_printed ? 0 : G_SPAWN_STDOUT_TO_DEV_NULL) |
+                                    (ret_said ? 0 : G_SPAWN_STDERR_TO_DEV_NULL),
+                            NULL, NULL, ret_printed, ret_said, ret_status, error);
+}
+
+static bool run_generator(const char *generator, const char *root, const char *directory,
+                          const GPtrArray *search_path, char **ret_said, GError **error) {
+        int status;
+
+        if (!generation_call(generator, "--alone", directory, root, search_path, NULL, ret_said, &status, error))
                 return false;
-        if (WIFEXITED(status) && WEXITSTATUS(status) <= EXIT_FAILURE)
-                return true;
-        return error_set(error, KT_ERROR_FAILED, "%s failed: %s", generator, *ret_said);
+        return (WIFEXITED(status) && WEXITSTATUS(status) <= EXIT_FAILURE) ||
+               error_set(error, KT_ERROR_FAILED, "%s failed: %s", generator, *ret_said);
 }
 
 /*
@@ -249,7 +326,7 @@ bool generation_is_users(const char *generator) {
         return g_str_has_suffix(generator, "/keyturn-user-generator");
 }
 
-Generation *generation_run(const char *generator, const char *root, GPtrArray *search_path, Report *report,
+Generation *generation_run(const char *generator, const char *root, const GPtrArray *search_path, Report *report,
                            GError **error) {
         g_autoptr(Generation) generation = g_new0(Generation, 1);
         g_autofree char *said = NULL;

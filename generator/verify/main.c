@@ -61,12 +61,10 @@ static bool is_others(const char *path) {
 }
 
 static void add_directory(Choice *choice, char *directory) {
-        for (guint i = 0; i < choice->directories->len; i++)
-                if (g_str_equal(choice->directories->pdata[i], directory)) {
-                        g_free(directory);
-                        return;
-                }
-        g_ptr_array_add(choice->directories, directory);
+        if (g_ptr_array_find_with_equal_func(choice->directories, directory, g_str_equal, NULL))
+                g_free(directory);
+        else
+                g_ptr_array_add(choice->directories, directory);
 }
 
 static bool is_below(const char *path, const GPtrArray *directories) {
@@ -109,7 +107,7 @@ static bool add_path(Choice *choice, const char *path, GError **error) {
 }
 
 static bool choose(Choice *choice, GError **error) {
-        choice->directories = g_ptr_array_new_with_free_func(g_free);
+        choice->directories = g_ptr_array_new_null_terminated(4, g_free, TRUE);
         choice->files = g_ptr_array_new_with_free_func(g_free);
         for (char **path = arg_paths; path && *path; path++)
                 if (!add_path(choice, *path, error))
@@ -121,25 +119,21 @@ static bool choose(Choice *choice, GError **error) {
         return true;
 }
 
-static bool is_chosen(const SourceFile *source, const void *data) {
-        const Choice *choice = data;
-
-        for (guint i = 0; i < choice->files->len; i++)
-                if (g_str_equal(source->path, choice->files->pdata[i]))
-                        return true;
-        return choice->files->len == 0;
+static bool is_chosen(const SourceFile *source, const Choice *choice) {
+        return choice->files->len == 0 ||
+               g_ptr_array_find_with_equal_func(choice->files, source->path, g_str_equal, NULL);
 }
 
 /* Another file's errors are shown where it is asked for. */
 static void drop_others(const Generation *generation, const Choice *choice, Report *report) {
         for (guint i = report->remarks->len; i > 0; i--) {
-                const char *path = g_array_index(report->remarks, Remark, i - 1).file;
+                const Remark *remark = &g_array_index(report->remarks, Remark, i - 1);
                 bool others = false, chosen = false;
 
-                for (guint j = 0; path && j < generation->sources->files->len; j++) {
+                for (guint j = 0; j < generation->sources->files->len; j++) {
                         const SourceFile *source = generation->sources->files->pdata[j];
 
-                        if (source_has_path(source, path))
+                        if (generation_is_about(generation, source, remark))
                                 *(is_chosen(source, choice) ? &chosen : &others) = true;
                 }
                 if (others && !chosen)
@@ -147,18 +141,51 @@ static void drop_others(const Generation *generation, const Choice *choice, Repo
         }
 }
 
+static gboolean has_path(gconstpointer source, gconstpointer path) {
+        return g_str_equal(((const SourceFile *) source)->path, path);
+}
+
 /* One that is not read has no errors, but that is no good news. */
 static void miss_chosen(const Generation *generation, const Choice *choice, Report *report) {
         for (guint i = 0; i < choice->files->len; i++) {
                 const char *path = choice->files->pdata[i];
-                bool found = false;
 
-                for (guint j = 0; j < generation->sources->files->len && !found; j++)
-                        found = g_str_equal(((const SourceFile *) generation->sources->files->pdata[j])->path, path);
-                if (!found)
+                if (!g_ptr_array_find_with_equal_func(generation->sources->files, path, has_path, NULL))
                         report_add(report, path, 0, NULL, true, "hidden",
                                    "the file is not read: another one of this name comes before it, or it is in a "
                                    "directory that is left out");
+        }
+}
+
+/* YAML can be of several files: what the system has of it is the system's. */
+static bool is_users(const Generation *generation, const Remark *remark) {
+        bool users = false;
+
+        for (guint i = 0; remark->file && i < generation->sources->files->len; i++) {
+                const SourceFile *source = generation->sources->files->pdata[i];
+
+                if (!source_has_path(source, remark->file))
+                        continue;
+                if (!user_file_is(source->path))
+                        return false;
+                users = true;
+        }
+        return users;
+}
+
+/* What was found about users' files as the system's goes; of each that is chosen one remark says whose it is. */
+static void settle_users(const Generation *generation, const Choice *choice, Report *report) {
+        for (guint i = report->remarks->len; i > 0; i--)
+                if (is_users(generation, &g_array_index(report->remarks, Remark, i - 1)))
+                        g_array_remove_index(report->remarks, i - 1);
+        for (guint i = 0; i < generation->sources->files->len; i++) {
+                const SourceFile *source = generation->sources->files->pdata[i];
+
+                if (!source->is_masked && user_file_is(source->path) && is_chosen(source, choice))
+                        report_add(
+                                report, source->path, 0, NULL, false, "user-file",
+                                "a user's file, which is not looked at here: Podman's it stays unless it has a section "
+                                "[Keyturn], keyturn-user-generator --verify looks at it");
         }
 }
 
@@ -212,11 +239,11 @@ static bool verify(GError **error) {
         drop_others(generation, &choice, report);
         miss_chosen(generation, &choice, report);
         if (!generation->is_users)
-                user_files_settle(generation, is_chosen, &choice, report);
+                settle_users(generation, &choice, report);
         report_sort(report);
         if (arg_migrate) {
                 taken = find_taken(&choice, error);
-                return taken && migration_print(generation, report, taken, arg_json);
+                return taken && migration_print(generation, choice.files, report, taken, arg_json);
         }
         report_print(report, arg_json);
         return !report_has_error(report);
@@ -225,13 +252,16 @@ static bool verify(GError **error) {
 int keyturn_verify_main(int argc, char *argv[]) {
         g_autoptr(GOptionContext) context = g_option_context_new(NULL);
         g_autoptr(GError) error = NULL;
+        bool is_parsed;
 
         setlocale(LC_CTYPE, "");
-        log_open("keyturn-generator", LOG_TO_STDERR, LOG_INFO);
         g_set_prgname("keyturn-generator --verify");
         g_option_context_add_main_entries(context, entries, NULL);
         g_option_context_set_description(context, "See keyturn-generator(8).\n");
-        if (!g_option_context_parse(context, &argc, &argv, &error)) {
+        is_parsed = g_option_context_parse(context, &argc, &argv, &error);
+        /* These two are keyturnctl's. */
+        log_open(arg_migrate || arg_taken ? "keyturnctl" : "keyturn-generator", LOG_TO_STDERR, LOG_INFO);
+        if (!is_parsed) {
                 log_error("%s", error->message);
                 return 2;
         }

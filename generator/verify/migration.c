@@ -51,6 +51,7 @@ static void point_clear(void *data) {
 typedef struct Checked {
         const SourceFile *source;
         const MadeUnit *unit; /* or NULL */
+        guint containers;     /* that are made of it */
         Verdict verdict;
         GArray *points;       /* of Point */
         const char *gain;     /* or NULL */
@@ -86,17 +87,24 @@ static const MadeUnit *find_unit(const Generation *generation, const SourceFile 
         return NULL;
 }
 
+/* Transfer full. */
+static char *say(const Remark *remark, const char *place) {
+        return g_strdup_printf("%s%s%s%s%s", place ?: "", remark->key ? "'" : "", remark->key ?: "",
+                               remark->key ? "=': " : "", remark->message);
+}
+
 /* What the generator refuses. All else that is found is the same for Podman. */
-static void add_remarks(Checked *checked, const Report *report) {
+static void add_remarks(Checked *checked, const Generation *generation, const Report *report) {
         for (guint i = 0; i < report->remarks->len; i++) {
                 const Remark *remark = &g_array_index(report->remarks, Remark, i);
 
-                if (!remark->is_error || !remark->file || !source_has_path(checked->source, remark->file))
+                if (!remark->is_error || !generation_is_about(generation, checked->source, remark))
                         continue;
+                const bool is_own = remark->line == 0 || g_str_equal(remark->file, checked->source->path);
+                g_autofree char *place = is_own ? NULL : g_strdup_printf("%s:%u: ", remark->file, remark->line);
+
                 checked->verdict = VERDICT_REFUSED;
-                add_point(checked, remark->line,
-                          g_strdup_printf("%s%s%s%s", remark->key ? "'" : "", remark->key ?: "",
-                                          remark->key ? "=': " : "", remark->message));
+                add_point(checked, is_own ? remark->line : 0, say(remark, place));
         }
 }
 
@@ -121,15 +129,28 @@ static const char *find_gain(const SourceFile *source) {
         return waits ? "no conmon, no wait for network-online.target" : "no conmon";
 }
 
+/* A .kube file makes any number of them. */
+static guint count_containers(const Generation *generation, const SourceFile *source) {
+        guint n = g_str_has_suffix(source->name, ".container");
+
+        for (guint i = 0; g_str_has_suffix(source->name, ".kube") && i < generation->units->len; i++) {
+                const MadeUnit *unit = generation->units->pdata[i];
+
+                n += unit->source == source && unit->args && !unit->is_refused;
+        }
+        return n;
+}
+
 static Checked *check(const Generation *generation, const SourceFile *source, const Report *report,
                       const GPtrArray *taken) {
         Checked *checked = g_new0(Checked, 1);
 
         checked->source = source;
         checked->unit = user_file_is(source->path) ? NULL : find_unit(generation, source);
+        checked->containers = count_containers(generation, source);
         checked->points = g_array_new(FALSE, FALSE, sizeof(Point));
         g_array_set_clear_func(checked->points, point_clear);
-        add_remarks(checked, report);
+        add_remarks(checked, generation, report);
         if (user_file_is(source->path))
                 checked->verdict = VERDICT_USER;
         else if (is_container(checked))
@@ -141,27 +162,46 @@ static Checked *check(const Generation *generation, const SourceFile *source, co
         return checked;
 }
 
-static GPtrArray *check_all(const Generation *generation, const Report *report, const GPtrArray *taken) {
+static GPtrArray *check_all(const Generation *generation, GPtrArray *files, const Report *report,
+                            const GPtrArray *taken) {
         GPtrArray *all = g_ptr_array_new_with_free_func(checked_free);
 
         for (guint i = 0; i < generation->sources->files->len; i++) {
                 const SourceFile *source = generation->sources->files->pdata[i];
 
-                if (!source->is_masked)
+                if (!source->is_masked &&
+                    (files->len == 0 || g_ptr_array_find_with_equal_func(files, source->path, g_str_equal, NULL)))
                         g_ptr_array_add(all, check(generation, source, report, taken));
         }
         return all;
 }
 
-static guint count(const GPtrArray *all, Verdict verdict, bool only_containers) {
+static guint count(const GPtrArray *all, Verdict verdict, bool containers) {
         guint n = 0;
 
         for (guint i = 0; i < all->len; i++) {
                 const Checked *checked = all->pdata[i];
 
-                n += checked->verdict == verdict && (!only_containers || is_container(checked));
+                if (checked->verdict == verdict)
+                        n += containers ? checked->containers : 1;
         }
         return n;
+}
+
+/* Errors that no file has: keyturn.conf's, or a directory's that cannot be read. Transfer container, of Remark. */
+static GPtrArray *find_others(const GPtrArray *all, const Report *report) {
+        GPtrArray *others = g_ptr_array_new();
+
+        for (guint i = 0; i < report->remarks->len; i++) {
+                Remark *remark = &g_array_index(report->remarks, Remark, i);
+                bool is_known = !remark->is_error;
+
+                for (guint j = 0; !is_known && j < all->len; j++)
+                        is_known = source_has_path(((const Checked *) all->pdata[j])->source, remark->file);
+                if (!is_known)
+                        g_ptr_array_add(others, remark);
+        }
+        return others;
 }
 
 static void print_checked(const Checked *checked) {
@@ -177,6 +217,18 @@ static void print_checked(const Checked *checked) {
                 else
                         printable_print("      %s\n", text);
         }
+}
+
+static void print_others(const GPtrArray *others) {
+        if (others->len == 0)
+                return;
+        printable_print("Errors outside of these files: %u\n", others->len);
+        for (guint i = 0; i < others->len; i++) {
+                g_autofree char *line = remark_print(others->pdata[i]);
+
+                printable_print("  %s\n", line);
+        }
+        printable_print("\n");
 }
 
 /* One line, whatever the number of files. */
@@ -198,7 +250,7 @@ static void print_images(const Report *report) {
                 printable_print("Files whose image is not here: %u. %s\n\n", n, missing);
 }
 
-static void print_text(const GPtrArray *all, const Report *report, const GPtrArray *taken) {
+static void print_text(const GPtrArray *all, const GPtrArray *others, const Report *report, const GPtrArray *taken) {
         guint containers = count(all, VERDICT_WORKS, true) + count(all, VERDICT_DIFFERS, true);
 
         for (guint verdict = 0; verdict < N_VERDICTS; verdict++) {
@@ -212,6 +264,7 @@ static void print_text(const GPtrArray *all, const Report *report, const GPtrArr
                                 print_checked(all->pdata[i]);
                 printable_print("\n");
         }
+        print_others(others);
         takeover_print(taken, false);
         if (taken->len > 0)
                 printable_print("\n");
@@ -223,7 +276,7 @@ static void print_text(const GPtrArray *all, const Report *report, const GPtrArr
                 everywhere);
 }
 
-static void print_json(const GPtrArray *all) {
+static void print_json(const GPtrArray *all, const GPtrArray *others) {
         static const char *const columns[] = {
                 "FILE", "UNIT", "VERDICT", "GAIN", "#LINE", "MESSAGE", "HANDOVER", NULL
         };
@@ -245,15 +298,22 @@ static void print_json(const GPtrArray *all) {
                                   point ? g_strdup(point->text) : NULL, g_strdup(checked->handover));
                 }
         }
+        for (guint i = 0; i < others->len; i++) {
+                const Remark *remark = others->pdata[i];
+
+                table_add(table, g_strdup(remark->file), NULL, g_strdup(verdicts[VERDICT_REFUSED].name), NULL,
+                          remark->line > 0 ? g_strdup_printf("%u", remark->line) : NULL, say(remark, NULL), NULL);
+        }
         table_print(table, true);
 }
 
-bool migration_print(const Generation *generation, const Report *report, const GPtrArray *taken, bool json) {
-        g_autoptr(GPtrArray) all = check_all(generation, report, taken);
+bool migration_print(const Generation *generation, GPtrArray *files, const Report *report, const GPtrArray *taken,
+                     bool json) {
+        g_autoptr(GPtrArray) all = check_all(generation, files, report, taken), others = find_others(all, report);
 
         if (json)
-                print_json(all);
+                print_json(all, others);
         else
-                print_text(all, report, taken);
-        return count(all, VERDICT_REFUSED, false) == 0;
+                print_text(all, others, report, taken);
+        return count(all, VERDICT_REFUSED, false) == 0 && others->len == 0;
 }

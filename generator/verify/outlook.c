@@ -3,11 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
-#include "generator/verify/image-users.h"
 #include "generator/verify/outlook.h"
 #include "libstart/base/error.h"
+#include "libstart/oci/image-config.h"
 #include "libstart/oci/user.h"
 #include "libstart/request/mount-request.h"
 #include "libstart/request/secret-request.h"
@@ -146,26 +147,53 @@ static void check_mounted(const MadeUnit *unit, const Outlook *outlook, const Mo
                      error->message);
 }
 
-static void check_mounts(const Outlook *outlook, const MadeUnit *unit, Report *report) {
-        g_autoptr(GPtrArray) stores = find_stores(unit->args);
-
-        for (guint i = 0; i < unit->args->mounts->len; i++) {
-                g_autoptr(MountRequest) mount = mount_request_parse_mount(unit->args->mounts->pdata[i], NULL);
-
-                if (mount && (mount->type == MOUNT_ARTIFACT || mount->type == MOUNT_IMAGE))
-                        check_mounted(unit, outlook, mount, stores, report);
-        }
-}
-
 /*
  * Users and ports
  */
+
+/* Is what lower layers have at this directory hidden? */
+static bool is_opaque(const char *directory) {
+        char value;
+
+        return lgetxattr(directory, "trusted.overlay.opaque", &value, 1) == 1 && value == 'y';
+}
+
+/* The text of a file in /etc as the uppermost layer that has it says. False: it is there, and no plain file. */
+static bool read_file(char *const *layers, const char *name, char **ret) {
+        *ret = NULL;
+        for (; *layers; layers++) {
+                g_autofree char *etc = g_build_filename(*layers, "etc", NULL);
+                g_autofree char *path = g_build_filename(etc, name, NULL);
+                struct stat st;
+
+                if (lstat(etc, &st) < 0)
+                        continue;
+                if (!S_ISDIR(st.st_mode)) /* removed, or a link */
+                        return S_ISCHR(st.st_mode);
+                if (lstat(path, &st) == 0)
+                        return S_ISCHR(st.st_mode) || (S_ISREG(st.st_mode) && st.st_size < 1 << 20 &&
+                                                       g_file_get_contents(path, ret, NULL, NULL));
+                if (is_opaque(etc))
+                        return true;
+        }
+        return true;
+}
+
+/* Does an image with these layers have the user (USER[:GROUP], as `podman run --user`)? Also true where that cannot
+ * be told from the layers' files alone. */
+static bool has_user(char *const *layers, const char *user, GError **error) {
+        g_autofree char *passwd = NULL, *group = NULL;
+        g_auto(UserIdentity) identity = { 0 };
+
+        return !read_file(layers, "passwd", &passwd) || !read_file(layers, "group", &group) ||
+               user_resolve(user, passwd, group, &identity, error);
+}
 
 static void check_user(const Outlook *outlook, const MadeUnit *unit, const StoreImage *image, Report *report) {
         const char *user = unit->args->user;
         g_autoptr(GError) error = NULL;
 
-        if (!user || is_unexpanded(user) || image_users_check(image->layers, user, &error))
+        if (!user || is_unexpanded(user) || has_user(image->layers, user, &error))
                 return;
         warn(report, unit, "user-missing", "User", NULL, "%s", error->message);
 }
@@ -188,7 +216,9 @@ static void check_owner(const Outlook *outlook, const MadeUnit *unit, Report *re
 
 /* Transfer full. */
 static char *find_user(const MadeUnit *unit, const StoreImage *image) {
-        return unit->args->user ? g_strdup(unit->args->user) : image ? image_users_default(image->config) : NULL;
+        g_autoptr(ImageConfig) config = image ? image_config_parse(image->config, NULL) : NULL;
+
+        return g_strdup(unit->args->user ?: (config ? config->user : NULL));
 }
 
 static bool is_root(const char *user) {
@@ -287,6 +317,7 @@ static void check_path(const Outlook *outlook, const MadeUnit *unit, const char 
 
 static void check_paths(const Outlook *outlook, const MadeUnit *unit, Report *report) {
         const LaunchArgs *args = unit->args;
+        g_autoptr(GPtrArray) stores = find_stores(args);
 
         for (guint i = 0; i < args->volumes->len; i++) {
                 g_autoptr(MountRequest) request = mount_request_parse_volume(args->volumes->pdata[i], NULL);
@@ -299,6 +330,8 @@ static void check_paths(const Outlook *outlook, const MadeUnit *unit, Report *re
 
                 if (request && request->type == MOUNT_BIND)
                         check_path(outlook, unit, "Mount", request->source, "the source", report);
+                else if (request && (request->type == MOUNT_ARTIFACT || request->type == MOUNT_IMAGE))
+                        check_mounted(unit, outlook, request, stores, report);
         }
         for (guint i = 0; i < args->env_files->len; i++)
                 check_path(outlook, unit, "EnvironmentFile", args->env_files->pdata[i], "the file", report);
@@ -362,7 +395,6 @@ void outlook_check(Outlook *outlook, const MadeUnit *unit, Report *report) {
                 image = check_image(outlook, unit, report);
         if (image)
                 check_user(outlook, unit, image, report);
-        check_mounts(outlook, unit, report);
         check_ports(outlook, unit, image, report);
         check_paths(outlook, unit, report);
         for (guint i = 0; i < unit->args->secrets->len; i++) {

@@ -45,6 +45,19 @@ static bool is_about_key(const char *message) {
                g_str_has_prefix(message, "not supported");
 }
 
+guint place_take_column(const char **message) {
+        guint64 column;
+        char *end;
+
+        if (!g_str_has_prefix(*message, "column ") || !g_ascii_isdigit((*message)[strlen("column ")]))
+                return 0;
+        column = g_ascii_strtoull(*message + strlen("column "), &end, 10);
+        if (!g_str_has_prefix(end, ": ") || column > G_MAXINT)
+                return 0;
+        *message = end + strlen(": ");
+        return (guint) column;
+}
+
 guint place_find(const char *text, const char *message, guint *line) {
         g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
         g_autofree char *word = find_quoted(message);

@@ -7,3 +7,6 @@
  * assignment that begins in *line; else the key, of one that is not known or refused; else its value. *line moves on
  * where the word is in a continuing line. Returns the column, in characters, from 1. Pure. */
 guint place_find(const char *text, const char *message, guint *line);
+
+/* Of a message about YAML, which says its column in front ("column 4: ..."): it is cut off. 0: there is none. */
+guint place_take_column(const char **message);

@@ -32,12 +32,15 @@ void report_free(Report *report) {
 void report_add(Report *report, const char *file, guint line, const char *key, bool is_error, const char *rule,
                 const char *message) {
         Remark remark = { .line = line, .is_error = is_error, .rule = rule };
+        guint column = line > 0 ? place_take_column(&message) : 0;
         g_autofree char *path = file ? g_strconcat(report->root, file, NULL) : NULL, *text = NULL;
 
         remark.file = g_strdup(file);
         remark.key = g_strdup(key);
         remark.message = g_strdup(message);
-        if (path && line > 0 && g_file_get_contents(path, &text, NULL, NULL))
+        if (path && column > 0)
+                remark.column = column;
+        else if (path && line > 0 && g_file_get_contents(path, &text, NULL, NULL))
                 remark.column = place_find(text, message, &remark.line);
         g_array_append_val(report->remarks, remark);
 }
@@ -50,12 +53,9 @@ static int compare_remarks(gconstpointer a, gconstpointer b) {
                 r = (left->line - 1 > right->line - 1) - (left->line - 1 < right->line - 1);
         if (r == 0)
                 r = (left->column > right->column) - (left->column < right->column);
-        return r;
-}
-
-static bool is_same(const Remark *left, const Remark *right) {
-        return compare_remarks(left, right) == 0 && left->is_error == right->is_error &&
-               g_str_equal(left->message, right->message);
+        if (r == 0)
+                r = right->is_error - left->is_error;
+        return r == 0 ? strcmp(left->message, right->message) : r;
 }
 
 void report_sort(Report *report) {
@@ -64,14 +64,13 @@ void report_sort(Report *report) {
         g_array_sort(report->remarks, compare_remarks);
         for (guint i = report->remarks->len; i > 1; i--) {
                 remarks = (const Remark *) (void *) report->remarks->data;
-                if (is_same(&remarks[i - 2], &remarks[i - 1]))
+                if (compare_remarks(&remarks[i - 2], &remarks[i - 1]) == 0)
                         g_array_remove_index(report->remarks, i - 1);
         }
 }
 
-static void print_remark(const Remark *remark) {
+char *remark_print(const Remark *remark) {
         g_autoptr(GString) line = g_string_new(NULL);
-        g_autofree char *shown = NULL;
 
         if (remark->file)
                 g_string_append(line, remark->file);
@@ -83,8 +82,13 @@ static void print_remark(const Remark *remark) {
         if (remark->key)
                 g_string_append_printf(line, "'%s=': ", remark->key);
         g_string_append(line, remark->message);
-        shown = printable(line->str);
-        printable_print("%s\n", shown);
+        return printable(line->str);
+}
+
+static void print_remark(const Remark *remark) {
+        g_autofree char *line = remark_print(remark);
+
+        printable_print("%s\n", line);
 }
 
 static char *number(guint value) {

@@ -4,6 +4,7 @@
 #include "generator/files/names.h"
 #include "generator/files/podman-generator.h"
 #include "generator/files/tree.h"
+#include "generator/verify/generation.h"
 #include "generator/verify/takeover.h"
 #include "libstart/base/error.h"
 #include "libstart/base/paths.h"
@@ -29,26 +30,6 @@ static bool is_active(const char *root, bool *ret, GError **error) {
         *ret = podman_generator_is_active(&tree, false);
         tree_close(&tree);
         return true;
-}
-
-/* What is refused or left to Podman is not printed. What else it says is said by --verify. */
-static char *print_units(const char *generator, const char *root, const GPtrArray *search_path, GError **error) {
-        const char *argv[] = { generator, "--dry-run", root[0] ? "--root" : NULL, root, NULL };
-        g_autoptr(GPtrArray) directories = g_ptr_array_new();
-        g_auto(GStrv) environment = g_get_environ();
-        g_autofree char *joined = NULL;
-        char *printed = NULL;
-
-        for (guint i = 0; i < search_path->len; i++)
-                g_ptr_array_add(directories, search_path->pdata[i]);
-        g_ptr_array_add(directories, NULL);
-        joined = g_strjoinv(":", (char **) directories->pdata);
-        environment = g_environ_setenv(environment, "QUADLET_UNIT_DIRS", joined, TRUE);
-        environment = g_environ_unsetenv(environment, "SYSTEMD_SCOPE");
-        return g_spawn_sync(NULL, (char **) argv, environment, G_SPAWN_STDERR_TO_DEV_NULL, NULL, NULL, &printed, NULL,
-                            NULL, error) ?
-                       printed :
-                       NULL;
 }
 
 /* Of "---NAME---" those that are services of files, in their order. */
@@ -121,8 +102,8 @@ GPtrArray *takeover_find(const char *generator, const char *root, const GPtrArra
                 return NULL;
         if (!active)
                 return new_array();
-        printed = print_units(generator, root, search_path, error);
-        if (!printed)
+        /* What is refused or left to Podman is not printed. What else it says is said by --verify. */
+        if (!generation_call(generator, "--dry-run", NULL, root, search_path, &printed, NULL, NULL, error))
                 return NULL;
         all = find_units(printed);
         if (all->len > 0 && !root[0])

@@ -5,4 +5,4 @@
 
 /* Make a service of a file, whichever its kind, also of one whose service cannot have its name: what else is wrong
  * with it is to be said at once. Never fails: look at the findings. Transfer full. */
-Container *convert_file(const Run *run, const SourceFile *source);
+Conversion *convert_file(const Run *run, const SourceFile *source);
