@@ -21,8 +21,11 @@ static void check_links(const GPtrArray *links) {
         for (guint i = 0; i < links->len; i++) {
                 const Link *link = links->pdata[i];
 
-                require(link->path[0] != '/' && !g_str_has_prefix(link->path, "..") && !strstr(link->path, "/.."),
-                        "a link at '%s'", link->path);
+                g_auto(GStrv) names = g_strsplit(link->path, "/", -1);
+
+                /* "..x" is a name as any other. */
+                require(link->path[0] != '/' && !g_strv_contains((const char *const *) names, ".."), "a link at '%s'",
+                        link->path);
                 require(g_str_has_suffix(link->target, ".service"), "a link to '%s'", link->target);
         }
 }
@@ -59,7 +62,7 @@ static void check_exec_start(const UnitFile *unit, const LaunchArgs *args) {
         require(read, "%s", error->message);
 }
 
-static void check_unit(Container *container) {
+static void check_unit(Conversion *container) {
         g_autoptr(UnitFile) unit = unit_file_new();
         g_autoptr(GError) error = NULL;
 
@@ -80,8 +83,8 @@ static void check_file(const SourceFile *file, const UnitNames *names, const Tre
         require_error(service, error, "");
         if (!service)
                 return;
-        g_autoptr(Container) container = container_convert(file, g_strdup(service), names, conf, machine, hooks);
-        check_findings(container_findings(container));
+        g_autoptr(Conversion) container = container_convert(file, g_strdup(service), names, conf, machine, hooks);
+        check_findings(conversion_findings(container));
         check_links(container->service->links);
         if (!container->is_refused)
                 check_unit(container);

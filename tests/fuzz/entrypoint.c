@@ -5,7 +5,7 @@
 /* There is something to run, or an error. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         g_autofree char *text = fuzz_text(data, size);
-        ImageConfig *image = image_config_new_empty();
+        ImageConfig *image = g_new0(ImageConfig, 1);
         const GPtrArray none = { 0 };
         const ContainerRequest request = { .entrypoint = text, .command = &none };
         g_autoptr(GError) error = NULL;

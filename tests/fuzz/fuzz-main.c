@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "libstart/base/string-order.h"
 #include "tests/fuzz/fuzz.h"
 
 #define INPUTS 6000
@@ -165,10 +166,6 @@ static void run_file(const GArray *files, guint i, guint n_variations) {
         }
 }
 
-static int compare_names(gconstpointer a, gconstpointer b) {
-        return strcmp(*(const char *const *) a, *(const char *const *) b);
-}
-
 static GPtrArray *list_directory(const char *path) {
         g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
         g_autoptr(GDir) dir = g_dir_open(path, 0, NULL);
@@ -177,7 +174,7 @@ static GPtrArray *list_directory(const char *path) {
         require(dir, "there is no directory '%s'", path);
         while ((name = g_dir_read_name(dir)))
                 g_ptr_array_add(names, g_build_filename(path, name, NULL));
-        g_ptr_array_sort(names, compare_names);
+        g_ptr_array_sort(names, string_order);
         return g_steal_pointer(&names);
 }
 

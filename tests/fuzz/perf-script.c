@@ -5,11 +5,12 @@
 #include "libstart/ctl/profile/samples.h"
 #include "tests/fuzz/fuzz.h"
 
-static void require_sums(const FlameFrame *frame) { /* NOLINT(misc-no-recursion) */
+static void require_sums(const FlameFrame *frame) {
+        g_autoptr(GList) children = flame_children(frame);
         guint64 sum = frame->self;
 
-        for (guint i = 0; frame->children && i < frame->children->len; i++) {
-                const FlameFrame *child = frame->children->pdata[i];
+        for (const GList *at = children; at; at = at->next) {
+                const FlameFrame *child = at->data;
 
                 sum += child->samples;
                 require_sums(child);
@@ -46,9 +47,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                 samples_add_line(samples, *line);
         samples_end(samples);
         require_sums(samples->root);
-        g_autoptr(GArray) tips = flame_find_tips(samples->root);
-        require((tips->len > 0) == (samples->root->samples > 0), "nobody has the samples");
-        g_autofree char *svg = flame_format_svg(samples->root, text, part_names, part_colours, 1, NULL);
+        const FlameGraph graphs[] = { { 0 }, { samples->root, 1 } };
+        const FlameFrame *idle = flame_find(samples->root, part_looks[PART_IDLE].name);
+        g_autoptr(GArray) tips = flame_find_tips(graphs);
+        require((tips->len > 0) == (samples->root->samples > (idle ? idle->samples : 0)), "nobody has the samples");
+        g_autofree char *svg = flame_format_svg(graphs, text);
         require_xml(svg);
         require_same_samples(samples->root, svg);
         return 0;
