@@ -26,7 +26,7 @@ int main(int argc, char **argv) {
         }
         if (g_str_has_prefix(argv[2], "0x"))
                 caps = g_ascii_strtoull(argv[2], NULL, 16);
-        else if (argv[2][0] && !capability_parse(argv[2], &caps, &error))
+        else if (argv[2][0] && !capability_add(argv[2], &caps, &error))
                 goto failed;
         target = seccomp_target_here(caps);
         if (argc == 4 && !seccomp_arch_parse(argv[3], &target.arch, &error))

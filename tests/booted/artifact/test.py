@@ -72,6 +72,15 @@ def refused(machine, name, words):
     assert not machine.run(f'ls /run/keyturn/{name} 2>/dev/null', check=False).out
 
 
+def test_a_lock_that_cannot_be_had_is_an_error(machine):
+    registry.start(machine)
+    push(machine, '1', [('weights.bin', b'weights')])
+    done = machine.run(f'strace -f -qq -o /run/traced -P {STORE}/index.lock -e trace=fcntl -e inject=fcntl:error=ENOLCK '
+                       f'timeout 20 /usr/lib/keyturn/keyturn-image artifact {REPOSITORY}:1', check=False)
+    assert done.status == 125 and f"Cannot lock '{STORE}/index.lock': No locks available" in done.err, done
+    forget(machine)
+
+
 def test_from_a_registry(machine):
     registry.start(machine)
     push(machine, '1', [('weights.bin', b'weights'), ('labels.txt', b'cat dog')])

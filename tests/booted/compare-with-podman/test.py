@@ -11,6 +11,7 @@ import re
 import textwrap
 
 HERE = os.path.dirname(os.path.realpath(__file__))
+TEST_SECONDS = 400  # the first test starts all of them, under both
 QUADLET = '/usr/libexec/podman/quadlet'
 
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""System calls that fail, or at which a process is killed, one at a time, and what becomes of the operation.
+"""System calls that fail, that are slow, or at which a process is killed, one at a time, and what becomes of the operation.
 
 An operation is a command, or services that systemd starts for a command; strace(1) has one call of their processes fail.
 Right is an operation that fails with a message, or one that succeeds with the same result; in both cases within its
 time, with nothing that is left when it has been undone, and with the next one working. What a killed process leaves
-may stay until that next one."""
+may stay until that next one. Where one is slow, somebody does something else meanwhile: that has to work."""
 
 import collections
 import difflib
@@ -18,12 +18,19 @@ from dataclasses import dataclass
 # closes even where it fails.
 NEVER = {'close', 'exit_group', 'exit', 'execve', 'rt_sigreturn', 'restart_syscall', 'arch_prctl', 'set_tid_address', 'vfork', 'wait4',
          'getpid', 'getppid', 'gettid', 'getuid', 'geteuid', 'getgid', 'getegid', 'umask', 'rt_sigprocmask', 'rt_sigaction'}
-# The same for what asks what there is, and for what closes a descriptor later.
-HARMLESS = re.compile('PR_CAPBSET_READ|F_SETFD, FD_CLOEXEC')
+# The same for what closes a descriptor later.
+HARMLESS = re.compile('F_SETFD, FD_CLOEXEC')
 # By which the C library and GLib have memory: without, GLib ends the program, and nothing is to be tried on the way.
 MEMORY = {'brk', 'munmap', 'mmap', 'mprotect', 'madvise', 'mremap'}
 ERRORS = ['EIO', 'ENOMEM', 'EPERM', 'EINVAL', 'ENOSPC', 'EMFILE', 'EAGAIN']
 KILL = 'killed'
+# What a process does while others look: who is slow there gives them the time to do something in between.
+SEEN = {'bind', 'clone', 'clone3', 'connect', 'exit_group', 'fchown', 'fchownat', 'flock', 'fsetxattr', 'fsmount', 'kill', 'linkat', 'mkdir',
+        'mkdirat', 'mount', 'move_mount', 'open_tree', 'openat', 'pidfd_open', 'pidfd_send_signal', 'poll', 'ptrace', 'recvmsg', 'rename',
+        'renameat', 'renameat2', 'rmdir', 'sendmsg', 'sendto', 'setns', 'setxattr', 'symlinkat', 'umount2', 'unlink', 'unlinkat', 'unshare',
+        'wait4', 'write'}
+# Longer than what it takes until it is there, on a machine that has much to do.
+SLOW = 1.5
 # By this a lock says that somebody else has it, whose files stay.
 HELD = ('flock', 'EAGAIN')
 TRACE = '/run/faults.trace'
@@ -31,7 +38,8 @@ LETS_GO = '-b execve'
 # Who waits longer than that hangs.
 LIMIT = 20
 STATE = r"""
-find /run/keyturn /run/netns /var/lib/keyturn /var/lib/containers/storage/volumes -xdev 2>/dev/null | grep -v ^/run/keyturn/seccomp/ | sort
+find /run/keyturn /run/netns /var/lib/keyturn /var/lib/containers/storage/volumes -xdev 2>/dev/null |
+        grep -v -e /.health-every$ -e ^/run/keyturn/seccomp/ | sort
 cut -d' ' -f5 /proc/1/mountinfo | sort
 ps -e -o comm= | grep -E 'libstart|keyturn|netavark|strace' | sort
 ip -o link | cut -d: -f2 | sed 's/@.*//' | grep -v veth
@@ -55,6 +63,8 @@ class Operation:
     never_fails: bool = False
     lets_go: bool = False  # strace lets go of what it executes, in a command as in a service
     payload: str = r'execve\("/bin/sh"'  # from where on a process is not keyturn's
+    undoing: tuple = ()  # what may be done while it is under way: after that it is as if it had never been
+    using: tuple = ()  # the same: after that it has been done
 
 
 def strace(options):
@@ -122,6 +132,15 @@ def differences(machine, operation, before):
     return changes(before, machine.run(operation.state, check=False).out)
 
 
+def try_again(machine, operation, right):
+    """What is wrong about the next one; nothing."""
+    again = do(machine, operation, '-e trace=execve')
+    result = machine.run(operation.result, check=False).out
+    machine.run(operation.undo, check=False)
+    return [] if again.status == 0 and result == right['result'] else [
+        f"the next one does not work: {again} {changes(right['result'], result)}"]
+
+
 def inject(machine, operation, right, fault):
     """What is wrong about an operation one of whose calls fails; None."""
     call, number, error = fault
@@ -131,11 +150,14 @@ def inject(machine, operation, right, fault):
     said = done.err + (machine.run(['journalctl', '--quiet', '--output=cat', f'--since=@{since}', '-p', 'warning']).out
                        if operation.services else '')
     trace = machine.read(TRACE).splitlines() if os.path.exists(machine.path(TRACE)) else []
-    payload = {line.split()[0] for line in trace if re.search(operation.payload, line)}
-    hit = [line for line in trace if 'INJECTED' in line or 'killed by SIGKILL' in line]
-    # What fails in the payload is its own business.
-    is_ours = not any(line.split()[0] in payload or HARMLESS.search(line) for line in hit)
-    problems = []
+    payload, hit, is_ours, problems = set(), [], True, []
+    for line in trace:
+        if re.search(operation.payload, line):
+            payload.add(line.split()[0])
+        elif 'INJECTED' in line or 'killed by SIGKILL' in line:
+            hit.append(line)
+            # What fails in the payload is its own business, from where on it is the payload.
+            is_ours = is_ours and line.split()[0] not in payload and not HARMLESS.search(line)
     if done.hangs and is_ours:
         problems.append('it hangs')
     elif done.status == 0:
@@ -154,16 +176,38 @@ def inject(machine, operation, right, fault):
             problems.append('it fails without a word')
     machine.run(operation.undo, check=False)
     if error == KILL or operation.again and done.status != 0:
-        again = do(machine, operation, '-e trace=execve')
-        result = machine.run(operation.result, check=False).out
-        if again.status != 0 or result != right['result']:
-            problems.append(f"the next one does not work: {again} {changes(right['result'], result)}")
-        machine.run(operation.undo, check=False)
+        problems += try_again(machine, operation, right)
     left = differences(machine, operation, right['state'])
     if left:
         problems.append(f'left: {left}')
         machine.run('pkill -KILL libstart', check=False)
     return problems and f'{call} number {number}, {error}: {"; ".join(problems)}\n{done.status} {said}\n' + '\n'.join(hit[:4])
+
+
+def meet(machine, operation, right, fault):
+    """What is wrong where somebody does something while an operation is slow at one call; None."""
+    call, number, action = fault
+    machine.run(operation.before)
+    set_options(machine, f'-e trace={call},execve -e inject={call}:delay_enter={int(SLOW * 1000000)}:when={number}')
+    begin = time.monotonic()
+    done = machine.run(f'rm -f {TRACE}; {operation.command} >/dev/null 2>&1 & sleep {SLOW / 2}; {action}; status=$?; wait; '
+                       'while pgrep -x strace >/dev/null; do sleep 0.05; done; exit $status', check=False, timeout=3 * LIMIT)
+    problems = []
+    if time.monotonic() - begin > LIMIT:
+        problems.append('it hangs')
+    if done.status != 0:
+        problems.append('it fails')
+    if action in operation.using:
+        result = machine.run(operation.result, check=False).out
+        if result != right['result']:
+            problems.append('it has another result: ' + changes(right['result'], result))
+        machine.run(operation.undo, check=False)
+    left = differences(machine, operation, right['state'])
+    if left:
+        problems.append(f'left: {left}')
+    machine.run(operation.undo, check=False)
+    problems += try_again(machine, operation, right)
+    return problems and f'{action}, while {call} number {number} is slow: {"; ".join(problems)}\n{done}'
 
 
 def run(machine, operation, known=()):
@@ -180,26 +224,28 @@ def run(machine, operation, known=()):
     left = differences(machine, operation, before)
     assert not left, f'undoing it does not undo it: {left}'
     every = [(call, number) for call in sorted(calls) for number in range(1, calls[call] + 1)]
+    meetings = [(*where, action) for where in every if where[0] in SEEN for action in operation.undoing + operation.using]
     wanted = os.environ.get('KEYTURN_FAULTS', '')
+    chosen = random.Random(os.environ.get('KEYTURN_TEST_SEED') or time.strftime('%Y-%m-%d'))
     if ':' in wanted:  # CALL:NUMBER:ERROR, ...
         faults = [(call, int(number), error) for call, number, error in (fault.split(':') for fault in wanted.split(','))]
+        meetings = []
     elif wanted == 'kill':
-        faults = [(*where, KILL) for where in every]
+        faults, meetings = [(*where, KILL) for where in every], []
+    elif wanted == 'slow':
+        faults = []
     elif wanted == 'all':
         faults = [(*where, error) for where in every for error in [*ERRORS, KILL] if (where[0], error) != HELD]
     else:
-        chosen = random.Random(os.environ.get('KEYTURN_TEST_SEED') or time.strftime('%Y-%m-%d'))
         count = int(wanted or operation.sample)
         sample = [(*chosen.choice(every), chosen.choice([*ERRORS, KILL])) for _ in range(count)]
         faults = [*known, *(fault for fault in sample if (fault[0], fault[2]) != HELD)]
-    problems = []
-    for fault in faults:
-        problem = inject(machine, operation, right, fault)
-        if problem:
-            problems.append(problem)
-    print(f'# {len(faults)} faults of {len(every) * (len(ERRORS) + 1)}')
+        meetings = chosen.sample(meetings, min(len(meetings), int(wanted or 1)))
+    problems = [*filter(None, (inject(machine, operation, right, fault) for fault in faults)),
+                *filter(None, (meet(machine, operation, right, meeting) for meeting in meetings))]
+    print(f'# {len(faults)} faults of {len(every) * (len(ERRORS) + 1)}, {len(meetings)} that are slow')
     last = do(machine, operation, '-e trace=execve')
     machine.run(operation.undo)
     if last.status != 0:
         problems.append(f'the next one does not work: {last}')
-    assert not problems, f'{len(problems)} of {len(faults)} faults:\n' + '\n'.join(problems[:40])
+    assert not problems, f'{len(problems)} of {len(faults) + len(meetings)} faults:\n' + '\n'.join(problems[:40])

@@ -12,8 +12,9 @@ sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 
 import memory  # noqa: E402
 import registry  # noqa: E402
-from matrix import KILL, STATE, TRACE, Operation, run  # noqa: E402
+from matrix import KILL, LETS_GO, STATE, TRACE, Operation, run  # noqa: E402
 
+TEST_SECONDS = 300  # the relay's faults take five seconds each
 BUSYBOX = 'localhost/test/busybox'
 EMPTY = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'  # sha256
 # What protects the payload, as it sees it.
@@ -37,9 +38,34 @@ def test_start_by_hand(machine):
             ('flock', 1, 'EIO'),  # the same
             ('unlink', 4, 'EAGAIN'),  # the same
             ('statfs', 2, 'EIO'),
+            ('umount2', 1, 'EINVAL'),  # the host's root stayed on top of the container's
+            ('prctl', 20, 'EINVAL'),  # capabilities from there on were taken for none that the kernel has
             ('dup2', 2, 'EIO'),  # the end of the copier of its output was waited for, and could not come
             *(('write', number, 'EIO') for number in range(1, 10)),  # the container waited for libcrun's pipe for ever
         ])
+
+
+LIVES = 'sleep 987'
+ENDS = f"for i in $(seq 100); do pgrep -f '^{LIVES}' >/dev/null || exit 0; sleep 0.05; done; exit 1"
+
+
+def test_nothing_runs_on(machine):
+    """Where it is said that a payload or a command has failed, also the one that runs has ended; and the name is free again."""
+    start = f'/usr/lib/keyturn/libstart run --name fault --network none {BUSYBOX} '
+    running(machine)
+    for command, faults in (
+            (start + LIVES, ('signalfd4:error=EMFILE', 'epoll_create1:error=EMFILE', 'epoll_wait:error=EINVAL', 'wait4:error=ECHILD')),
+            (f'keyturnctl exec web {LIVES}', ('epoll_create1:error=EMFILE', 'epoll_wait:error=EINVAL', 'wait4:error=ECHILD:when=2+'))):
+        for fault in faults:
+            call = fault.partition(':')[0]
+            done = machine.run(f'timeout --signal=KILL 20 strace -f -qq -o {TRACE} -e trace={call} -e inject={fault} {command} >/run/shown',
+                               check=False, timeout=40)
+            assert 'INJECTED' in machine.read(TRACE), fault
+            assert done.status == 125 and done.err.strip(), (command, fault, done)
+            machine.run(ENDS)
+        machine.run(command.replace(LIVES, 'true'))
+    machine.run(f"{start}{LIVES} </dev/null >/dev/null 2>&1 & until pgrep -f '^{LIVES}'; do sleep 0.02; done; kill -KILL $!; {ENDS}")
+    machine.run(f'{start}true')
 
 
 def containers(machine):
@@ -69,7 +95,11 @@ def test_start(machine):
         command='systemctl start web',
         services=('web.service',),
         result='for i in 1 2 3 4 5; do grep -qs end /srv/faults/shown && break; sleep 0.1; done; cat /srv/faults/shown',
-        undo='systemctl stop web keyturn-network@web; systemctl reset-failed; rm -f /srv/faults/shown'), known=NO_PROCESS[:2])
+        undo='systemctl stop web keyturn-network@web; systemctl reset-failed; rm -f /srv/faults/shown',
+        undoing=('systemctl stop web keyturn-network@web',),
+        using=('systemctl restart web', 'systemctl start web && systemctl restart keyturn-network@web web')),
+        # it was said that it runs, and its first process was killed, or libstart's group
+        known=[*NO_PROCESS[:2], *(('wait4', number, error) for number in range(1, 5) for error in ('EINTR', 'ECHILD'))])
 
 
 def test_network(machine):
@@ -79,7 +109,8 @@ def test_network(machine):
         command='systemctl start needs-network',
         services=('keyturn-network@web.service',),
         result='nft list ruleset | grep -c "dport 8080"; ls /run/keyturn/network',
-        undo=STOP_NETWORK),
+        undo=STOP_NETWORK, undoing=('systemctl stop needs-network keyturn-network@web',),
+        using=('systemctl restart keyturn-network@web needs-network',)),
         known=[*(('rename', number, KILL) for number in range(1, 4)), *NO_PROCESS])
 
 
@@ -99,6 +130,38 @@ MADE = r"nft list ruleset | sed 's/counter .*//' | sort; ls /run/keyturn/network
        'nsenter --net=/run/keyturn/network/web/netns ip -o -4 address | cut -d: -f2'
 
 
+def test_network_is_described(machine):
+    containers(machine)
+    run(machine, Operation(
+        sample=6,
+        command='{} /usr/lib/keyturn/keyturn-network create --name=shelf',
+        # In either place.
+        result="grep -hoE '\"(driver|subnet|gateway|start_ip|network_interface|dns_enabled)\": [^,]*' "
+               '/etc/containers/networks/shelf.json /var/lib/keyturn/networks/shelf.json | sort -u',
+        undo='/usr/lib/keyturn/keyturn-network delete --name=shelf; rmdir /var/lib/keyturn/networks; true',
+        state=STATE + 'find /etc/containers/networks -type f | sort | xargs sha256sum', again=True),
+        # it got another one's subnet and bridge
+        known=[*((call, number, 'EIO') for call in ('access', 'getdents64', 'openat', 'read') for number in range(1, 5)),
+               *(('access', number, 'EIO') for number in range(5, 10)), *(('openat', number, 'EMFILE') for number in range(5, 16)),
+               # what was being written stayed
+               ('renameat', 1, KILL)])
+
+
+def test_network_for_the_first_time(machine):
+    """Its address is remembered. One that could not be is the same the next time."""
+    containers(machine)
+    machine.unit('needs-network', NEEDS_NETWORK)
+    run(machine, Operation(
+        sample=2,
+        command='systemctl start needs-network',
+        services=('keyturn-network@web.service',),
+        before='rm -f /var/lib/keyturn/leases/web',
+        result=MADE, undo=f'{STOP_NETWORK}; rm -rf /run/keyturn/network/.leases',
+        state=STATE.replace('/seccomp/ |', '/seccomp/ | grep -v /leases/web$ |'), again=True),
+        # what was being written was another container's address, as long as it was renamed by the first of these
+        known=[('rename', 3, KILL), ('renameat', 1, KILL)])
+
+
 def test_network_down(machine):
     """The first of its two processes; the second one finishes what that was at."""
     containers(machine)
@@ -109,7 +172,7 @@ def test_network_down(machine):
         services=('keyturn-network@web.service:ExecStopPost',),
         before='systemctl start needs-network',
         result='nft list ruleset | grep "dport 8080"; ls /run/keyturn/network; ip -o link | grep -c veth; true',
-        undo=STOP_NETWORK, never_fails=True),
+        undo=STOP_NETWORK, never_fails=True, undoing=('systemctl start needs-network; systemctl stop needs-network keyturn-network@web',)),
         # its rules stayed for ever, where netavark could not be run
         known=[('dup2', 2, 'EMFILE'), ('close_range', 1, 'EIO'), ('fcntl', 3, KILL),
                # it waited for ever for who makes a namespace
@@ -145,21 +208,35 @@ def test_what_others_have_has_to_be_known(machine):
     containers(machine)
     machine.unit('needs-network', NEEDS_NETWORK)
     machine.run('systemctl start needs-network')
-    made = machine.run(MADE).out
-    state = '/run/keyturn/network'
+    state, networks, lock = '/run/keyturn/network', '/etc/containers/networks', '/run/lock/netavark.lock'
+    shop, driver = f'{networks}/systemd-shop.json', '/run/containers/networks/firewall/firewall-driver'
+    all_made = f'{MADE}; sha256sum {networks}/*; stat -c %i {lock}; cat {driver} || true'
+    made = machine.run(all_made).out
     for call, path, what, word in (
+            ('?access,?faccessat,?faccessat2', shop, 'create --name=systemd-shop', f"Cannot look for '{shop}'"),
+            ('?access,?faccessat,?faccessat2', shop, 'up other --network systemd-shop', f"Cannot look for '{shop}'"),
+            ('openat', networks, 'create --name=other', f"Cannot read '{networks}'"),
+            ('openat', shop, 'create --name=other', shop),
+            ('openat', lock, 'up other --network systemd-shop', f"Cannot use '{lock}'"),
+            # Debian 12's netavark has iptables, and makes all rules each time.
+            *([('openat', driver, 'up other --network systemd-shop', driver)] if machine.suite != 'bookworm' else []),
             ('openat', f'{state}/web/setup', 'up other --network systemd-shop', 'setup'),
             ('openat', state, 'up other --network systemd-shop', f"Cannot read '{state}'"),
             ('openat', '/var/lib/keyturn/leases', 'up other --network systemd-shop', 'leases'),
             ('openat', f'{state}/web/setup', 'reload web', 'setup'),
             ('openat', f'{state}/web/setup', 'delete --name=systemd-shop', 'setup'),
             ('openat', state, 'delete --name=systemd-shop', f"Cannot read '{state}'")):
-        done = machine.run(f'strace -f -qq -o {TRACE} -P {path} -e trace={call} -e inject={call}:error=EIO '
+        done = machine.run(f'strace {LETS_GO} -f -qq -o {TRACE} -P {path} -e trace={call} -e inject={call}:error=EIO '
                            f'/usr/lib/keyturn/keyturn-network {what}', check=False)
         assert 'INJECTED' in machine.read(TRACE), (what, path)
         assert done.status != 0 and word in done.err, (what, path, done)
         assert not os.path.exists(machine.path(f'{state}/other')), what
-        assert machine.run(MADE).out == made, (what, path)
+        assert machine.run(all_made).out == made, (what, path)
+    # What becomes of others is not this one's failure.
+    done = machine.run(f'strace {LETS_GO} -f -qq -o {TRACE} -P {state} -e trace=openat -e inject=openat:error=EIO '
+                       '/usr/lib/keyturn/keyturn-network reload web')
+    assert 'INJECTED' in machine.read(TRACE) and f"interrupted: Cannot read '{state}'" in done.err, done
+    assert machine.run(all_made).out == made
     # Another's start asks whether this one is whole; who cannot tell does not take it for broken.
     asked = 0
     for call in ('access', 'faccessat', 'faccessat2'):
@@ -185,7 +262,8 @@ def test_pod(machine):
     pod(machine)
     run(machine, Operation(
         sample=2,
-        command='systemctl start shop-pod', services=('shop-pod.service',), result=PINS, undo=STOP_POD, again=True))
+        command='systemctl start shop-pod', services=('shop-pod.service',), result=PINS, undo=STOP_POD, again=True,
+        undoing=('systemctl stop shop-pod shop-network',), using=('systemctl restart shop-pod',)))
 
 
 def test_pod_down(machine):
@@ -223,6 +301,26 @@ def test_volume_is_filled(machine):
         known=[('getdents64', 5, 'EIO')])
 
 
+def test_who_has_a_volume_has_to_be_known(machine):
+    """It is not removed, nor noted that Podman does not have it, where that could not be found out."""
+    volume, libstart = '/var/lib/containers/storage/volumes/data', '/usr/lib/keyturn/libstart volume'
+    machine.run('podman volume create data')
+    for calls, when, error in NO_PROCESS:
+        machine.run(f'strace -f -qq -o {TRACE} -e trace={calls} -e inject={calls}:error={error}:when={when} {libstart} data', check=False)
+        assert 'INJECTED' in machine.read(TRACE) or when != '1+'
+        is_noted = os.path.exists(machine.path(f'{volume}/.keyturn-asked'))
+        assert not is_noted or machine.run('podman volume exists data', check=False).status == 1, when
+    machine.run(f'{libstart} data && ! podman volume exists data && test -e {volume}/.keyturn-asked && echo precious >{volume}/_data/file')
+    user = machine.run(f'unshare -m sh -c "mount --bind {volume} /mnt; exec sleep 1000" >/dev/null 2>&1 & echo $!; '
+                       'until grep -q " /mnt " /proc/$!/mountinfo; do sleep 0.1; done').out.strip()
+    for call, path, error in (('openat', f'/proc/{user}/mountinfo', 'EMFILE'), ('getdents64', '/proc', 'EIO')):
+        done = machine.run(f'strace -f -qq -o {TRACE} -P {path} -e trace={call} -e inject={call}:error={error} {libstart} --remove data', check=False)
+        assert 'INJECTED' in machine.read(TRACE), path
+        assert done.status != 0 and '/proc' in done.err, (path, done)
+        assert machine.read(f'{volume}/_data/file') == 'precious\n', path
+    machine.run(f'kill {user}; sleep 0.5; {libstart} --remove data && ! test -e {volume}')
+
+
 def test_volume_is_unmounted(machine):
     machine.container('disk.volume', '[Volume]\nType=tmpfs\nDevice=tmpfs\n', reload=False)
     machine.reload()
@@ -247,11 +345,14 @@ def test_stop_signal(machine):
         Exec=bash -c 'trap "echo QUIT >/out/signal; exit" QUIT; trap "echo TERM >/out/signal; exit" TERM; echo up >/out/signal; while :; do sleep 0.02; done'
         """)
     machine.run('systemctl start web')
+    use_itself(machine, '/usr/bin/keyturnctl')
     run(machine, Operation(
         sample=2,
         command='systemctl stop web', services=('keyturn-stop@web.service:ExecStop',),
         before='systemctl start web; until grep -q up /srv/faults/signal; do sleep 0.01; done',
-        result='cat /srv/faults/signal', undo='systemctl stop web; systemctl reset-failed', warns=True, never_fails=True))
+        result='cat /srv/faults/signal', undo='systemctl stop web; systemctl reset-failed', warns=True, never_fails=True),
+        # it was left out without a word
+        known=[('pidfd_open', 1, 'EMFILE'), ('pidfd_send_signal', 1, 'ENOMEM')])
 
 
 def test_user_namespace(machine):
@@ -279,13 +380,27 @@ def test_exec(machine):
         known=[NO_PROCESS[0], *(('write', number, 'EIO') for number in range(1, 7)),
                # the command's output went nowhere, or was cut
                *(('fcntl', number, 'EMFILE') for number in range(8, 15)),
-               ('signalfd4', 1, 'EMFILE'),  # it waited for ever for the command's end
+               ('signalfd4', 1, 'EMFILE'), ('wait4', 1, 'EINTR'), ('wait4', 1, 'ECHILD'),  # it waited for ever for the command's end
                *(('read', number, 'ENOMEM') for number in range(20, 26))])
+
+
+def test_exec_has_its_filter(machine):
+    """It is looked for ahead; where libcrun then finds none, nothing runs."""
+    running(machine)
+    done = machine.run(f'strace -f -qq -o {TRACE} -P systemd-web/seccomp.bpf -e trace=openat -e inject=openat:error=ENOENT '
+                       "keyturnctl exec web sh -c 'echo ran'", check=False)
+    assert 'INJECTED' in machine.read(TRACE)
+    assert done.status == 125 and 'seccomp filter' in done.err and done.out == '', done
 
 
 def test_copy(machine):
     running(machine)
     machine.run('seq 10000 >/run/numbers')
+    # Whose the copy is has to be known.
+    ids = f"/proc/{machine.run('systemctl show -P MainPID web').out.strip()}/uid_map"
+    done = machine.run(f'strace -f -qq -o {TRACE} -P {ids} -e trace=openat -e inject=openat:error=EMFILE '
+                       'keyturnctl cp /run/numbers web:/tmp/numbers', check=False)
+    assert done.status != 0 and ids in done.err, done
     run(machine, Operation(
         command='{} keyturnctl cp /run/numbers web:/tmp/numbers',
         result='keyturnctl exec web cat /tmp/numbers',
@@ -304,9 +419,41 @@ def test_health_check(machine):
     run(machine, Operation(
         command='systemctl start keyturn-health@web.service',
         services=('keyturn-health@web.service',),
-        undo='systemctl reset-failed'),
+        undo='systemctl stop keyturn-health@web.service; systemctl reset-failed'),
         # its unfinished record stayed
         known=[('renameat', 1, 'ENOMEM'), NO_PROCESS[0]])
+
+
+def test_first_health_check(machine):
+    """It is run again until it has told systemd that the container is ready, and has started the timer of those that follow:
+    one of which succeeds, where the command could not be run."""
+    machine.container('web', f'''
+        [Container]
+        Image={BUSYBOX}
+        Exec=sh -c 'trap exit TERM; sleep 1000 & wait'
+        HealthCmd=true
+        HealthInterval=2s
+        Notify=healthy
+        [Service]
+        TimeoutStartSec=15
+        ''')
+    use_itself(machine, '/usr/lib/keyturn/libstart')
+    machine.write('/run/check', '''
+        systemctl start web || exit
+        for i in $(seq 100); do systemctl is-active -q keyturn-health-web.timer && exit; sleep 0.1; done
+        exit 1
+        ''')
+    run(machine, Operation(
+        command='sh /run/check', services=('keyturn-health@web.service',),
+        result='grep -o healthy /run/keyturn/web/.health.json; systemctl is-active keyturn-health-web.timer',
+        undo='rm -f /run/faults.options; systemctl stop web keyturn-health@web; systemctl reset-failed; '
+             'while pgrep strace; do sleep 0.02; done',
+        once=True, never_fails=True, sample=0),  # others fail the check, which may end a payload
+        # there was no other one, and not a word
+        known=[('flock', 1, 'EIO'), ('pidfd_open', 1, 'EMFILE'), ('flock', 1, KILL), ('renameat', 1, KILL),
+               *(('poll', number, 'ENOMEM') for number in range(1, 5)),
+               # the timer that it could not start was taken for one that runs
+               *(('connect', number, 'EMFILE') for number in range(1, 4)), ('connect', 3, KILL)])
 
 
 def generating(machine):
@@ -354,6 +501,23 @@ def test_pull(machine):
         # Without the name it was not ready.
         undo=f'systemctl stop keyturn-pull-one.service; systemctl reset-failed; skopeo delete containers-storage:{APP} || true',
         state=IMAGES, again=True), known=NO_PROCESS[:2])
+
+
+def test_what_is_known_of_an_image(machine):
+    """A mark that cannot be made leaves nothing, one that cannot be removed is said, and notes that cannot be read are not empty."""
+    registry.start(machine)
+    registry.push(machine, 'app:1', env=['IS=first'])
+    mark, notes = registry.find_mark('app:1'), registry.find_notes('app:1')
+    for path, call, status, words in (
+            (notes, 'pread64', 125, 'Cannot read what is known of an image'),
+            (f'{mark}.new', '/^rename', 125, f"Cannot make '{mark}'"),
+            (mark, '/^unlink', 0, f"'{mark}' cannot be removed")):
+        done = machine.run(f'strace -f -qq -o {TRACE} -P {path} -e trace={call} -e inject={call}:error=EIO '
+                           f'/usr/lib/keyturn/keyturn-image pull --policy=always {APP}', check=False)
+        assert 'INJECTED' in machine.read(TRACE) and done.status == status and words in done.err, (path, done)
+        assert os.path.exists(machine.path(mark)) == (path == mark) and not os.path.exists(machine.path(f'{mark}.new')), path
+    machine.run(f'/usr/lib/keyturn/keyturn-image pull --policy=always {APP}; skopeo delete containers-storage:{APP}')
+    assert not os.path.exists(machine.path(mark))
 
 
 # Its health checks come and go.
@@ -462,7 +626,7 @@ def test_relay(machine):
                 sleep 0.1
         done
         '''.replace('{lines}', str(3 * LINES + 3)))
-    machine.write('/run/said', 'journalctl -q -o cat -u talks -u joins _TRANSPORT=stdout --after-cursor="$(cat /run/cursor)" '
+    machine.write('/run/said', 'journalctl -q -o cat -t talks -t joins _TRANSPORT=stdout --after-cursor="$(cat /run/cursor)" '
                                '| grep -E "^(talks|later|joins|end)" | sort | uniq -c | sed "s/^ *[0-9]* //"\n')
     run(machine, Operation(
         command='sh /run/speak', services=(RELAY,),
@@ -477,6 +641,16 @@ def test_relay(machine):
         once=True, never_fails=True, sample=2),
         # whoever was to be woken was waited for
         known=[('write', 1, 'EIO'),
+               # a look into a pipe that failed was taken for its end
+               *(('tee', number, 'EPERM') for number in (3, 8)),
+               # a connection to the journal was taken for a file
+               ('newfstatat', 12, 'ENOMEM'),
+               # last words were tried for ever, under an id that the kernel does not take; who had just begun was taken for ended
+               *(('pidfd_open', number, 'EMFILE') for number in (1, 2)),
+               # the wrong end of the store was read, and everybody forgotten
+               ('setsockopt', 1, 'ENOMEM'), ('recvfrom', 1, 'ENOMEM'),
+               # last lines were taken for none
+               *(('ioctl', number, 'ENOMEM') for number in (1, 2)), *(('tee', number, 'EAGAIN') for number in (2, 4)),
                # who was being taken over was forgotten
                *(('recvmsg', number, 'EINVAL') for number in (1, 4)), *(('fcntl', number, 'EINVAL') for number in (4, 6, 7, 8))])
 

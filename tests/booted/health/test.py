@@ -162,12 +162,15 @@ def test_failures_of_the_start_do_not_count(machine):
 
 def test_startup_checks(machine):
     """They are run until there are enough successes, then the regular one is; or the container is restarted."""
-    container(machine, 'startup', '''HealthCmd=test ! -e /tmp/ill
-                                     HealthInterval=300ms
-                                     HealthRetries=1
-                                     HealthStartupCmd=["test", "-e", "/tmp/up"]
-                                     HealthStartupInterval=300ms
-                                     HealthStartupSuccess=2''')
+    lines = '''HealthCmd=test ! -e /tmp/ill
+               HealthInterval=300ms
+               HealthRetries=1
+               HealthStartupCmd=["test", "-e", "/tmp/up"]
+               HealthStartupInterval=300ms
+               HealthStartupSuccess=2'''
+    container(machine, 'startup', lines)
+    machine.unit('keyturn-health@alone.service.d/own.conf', '[Service]\nNice=5\n')
+    container(machine, 'alone', lines)
     container(machine, 'never', '''HealthCmd=true
                                    HealthStartupCmd=false
                                    HealthStartupInterval=200ms
@@ -176,15 +179,30 @@ def test_startup_checks(machine):
     machine.wait_for(lambda: len(health(machine, 'startup')['Log']) > 1)
     found = health(machine, 'startup')
     assert (found['Status'], found['FailingStreak'], found['StartupPassed']) == ('starting', 0, False), found
-    machine.run('keyturnctl exec startup touch /tmp/up')
-    machine.wait_for(lambda: health(machine, 'startup')['StartupPassed'])
-    machine.wait_for(lambda: machine.show('keyturn-startup-health-startup.timer', 'ActiveState') == 'inactive')
-    assert machine.show('keyturn-health-every@300ms.timer', 'ActiveState') == 'active'
+    for name in ('startup', 'alone'):
+        machine.run(f'keyturnctl exec {name} touch /tmp/up')
+        machine.wait_for(lambda: health(machine, name)['StartupPassed'])
+        machine.wait_for(lambda: machine.show(f'keyturn-startup-health-{name}.timer', 'ActiveState') == 'inactive')
+    for timer in ('keyturn-health-every@300ms', 'keyturn-health-alone'):
+        assert machine.show(f'{timer}.timer', 'ActiveState') == 'active'
+    machine.run('systemctl stop alone')
     machine.run('keyturnctl exec startup touch /tmp/ill')
     machine.wait_for(lambda: status(machine, 'startup') == 'unhealthy')
     machine.wait_for(lambda: machine.show('never', 'InvocationID') != first)
     assert 'its startup check has failed too often' in machine.journal()
     machine.run('systemctl stop never')
+
+
+def test_without_a_timer_there_is_one_check(machine):
+    """What has drop-ins has a timer of its own, which nobody has to want."""
+    machine.unit('keyturn-health@untimed.service.d/own.conf', '[Service]\nNice=5\n')
+    machine.run('ln -s /dev/null /run/systemd/system/keyturn-health-untimed.timer')
+    for command in ('true', 'false'):
+        container(machine, 'untimed', f'HealthCmd={command}\nHealthInterval=300ms')
+        machine.wait_for(lambda: machine.show('keyturn-health@untimed', 'ActiveState') == 'inactive')
+        time.sleep(6)  # the service's RestartSec= is 5
+        assert len(health(machine, 'untimed')['Log']) == 1, health(machine, 'untimed')
+        machine.run('systemctl stop untimed')
 
 
 def test_what_follows_from_being_unhealthy(machine):
@@ -334,6 +352,84 @@ def test_a_stop_is_no_failure(machine):
         machine.wait_for(lambda: machine.run(f'cat /sys/fs/cgroup{group}/keyturn-health/cgroup.procs', check=False).out)
         machine.run(f'systemctl {command} closing')
     assert 'has failed' not in machine.journal() and 'failed in a row' not in machine.journal()
+
+
+def test_a_stop_by_the_signal_of_the_image_is_no_failure(machine):
+    """What that is to follow from would cut short what the payload does at its end."""
+    for kind in ('kill', 'restart'):
+        machine.container(f'closing-{kind}', f'''
+            [Container]
+            Image=localhost/test/layers:4
+            Entrypoint=/bin/busybox
+            Exec=sh -c "trap 'touch /tmp/ill; sleep 1; echo closed; exit 0' USR1; while :; do sleep 0.05; done"
+            HealthCmd=test ! -e /tmp/ill
+            HealthInterval=200ms
+            HealthRetries=1
+            HealthOnFailure={kind}
+            ''')
+        machine.run(f'systemctl start closing-{kind}')
+        machine.wait_for(lambda kind=kind: status(machine, f'closing-{kind}') == 'healthy')
+    machine.run('systemctl stop closing-kill closing-restart')
+    machine.wait_for(lambda: machine.journal().count('closed') == 2)
+    assert 'in a row' not in machine.journal() and 'destructive' not in machine.journal(), machine.journal()
+
+
+def test_a_stop_before_the_first_check(machine):
+    """libstart is slow to start that, and then the check to start its timer, which is bound to the container: that is not
+    started by it, and nothing fails."""
+    libstart = '/usr/lib/keyturn/libstart'
+    container(machine, 'brief', 'HealthCmd=true\nHealthInterval=1h', payload='trap \\"sleep 2; exit 0\\" TERM; sleep 1000 & wait',
+              start=False)
+    # As a payload could write to it, it would execute a copy of itself, and strace let go of that.
+    machine.run(f'mount --bind {libstart} {libstart} && mount -o remount,bind,ro {libstart}')
+    for usec in (1000, 3000000):
+        for unit, delay in (('brief', 300000), ('keyturn-health@brief', usec)):
+            command = [line for line in machine.run(f'systemctl cat {unit}').out.splitlines() if line.startswith(f'ExecStart={libstart}')]
+            slow = f'strace -D -f -qq -b execve -o /dev/null -e trace=connect -e inject=connect:delay_enter={delay}'
+            machine.unit(f'{unit}.service.d/slow.conf', f'[Service]\nExecStart=\n{command[0].replace("=", f"={slow} ", 1)}\n')
+        machine.run('systemctl start brief; systemctl stop brief')
+        machine.wait_for(lambda: machine.show('keyturn-health@brief', 'ActiveState') != 'activating')
+        assert machine.show('keyturn-health@brief', 'Result') == 'success'
+        assert machine.show('brief', 'ActiveState') == 'inactive'
+        machine.wait_for(lambda: machine.show('keyturn-health-brief.timer', 'ActiveState') == 'inactive')
+    machine.run(f'umount --lazy {libstart}')
+    assert machine.journal().count('Started brief') == 2
+    assert machine.journal().count('brief is healthy') == 2
+
+
+def test_one_in_the_foreground_is_ended(machine):
+    """Its main process is libstart, which passes the signal on."""
+    container(machine, 'once', 'HealthCmd=false\nHealthInterval=1s\nHealthRetries=1\nHealthOnFailure=stop',
+              payload=SLEEP.replace('exit 0', 'exit 3'), service='Type=oneshot', start=False)
+    machine.run('systemctl start --no-block once')
+    machine.wait_for(lambda: machine.show('once', 'ActiveState') == 'failed')
+    assert machine.show('once', 'ExecMainStatus') == '3'
+
+
+def test_what_follows_late(machine):
+    """Who is slow to restart, or to end, what is unhealthy does that to nobody who was stopped, or started again, meanwhile."""
+    lines = 'HealthCmd=test ! -e /tmp/ill\nHealthInterval=1s\nHealthRetries=1\nHealthOnFailure=%s'
+    slow = 'strace -D -f -qq -o /dev/null -e trace=connect -e inject=connect:delay_enter=1000000'
+    machine.unit('keyturn-health-every@1s.service.d/slow.conf', f'''
+        [Service]
+        ExecStart=
+        ExecStart={slow} /usr/lib/keyturn/libstart health-every 1s
+        ''')
+    machine.write('/run/slow', '#!/bin/sh\nsleep 1\nexec /run/keyturnctl "$@"\n', mode=0o755)
+    container(machine, 'restarted', lines % 'restart', service='Restart=no')
+    container(machine, 'ended', lines % 'stop', service='Restart=no')
+    for name in ('restarted', 'ended'):
+        machine.wait_for(lambda name=name: status(machine, name) == 'healthy')
+        machine.run(f'keyturnctl exec {name} touch /tmp/ill')
+    machine.run('cp /usr/bin/keyturnctl /run/keyturnctl && mount --bind /run/slow /usr/bin/keyturnctl')
+    for name, action in (('restarted', 'stop'), ('ended', 'restart')):
+        machine.wait_for(lambda name=name: f'{name} is unhealthy' in machine.journal())
+        machine.run(f'systemctl {action} {name}')
+    payload = machine.show('ended', 'MainPID')
+    time.sleep(3)
+    machine.run('umount /usr/bin/keyturnctl')
+    assert machine.show('restarted', 'ActiveState') == 'inactive' and machine.journal().count('Started restarted') == 1
+    assert machine.show('ended', 'ActiveState') == 'active' and machine.show('ended', 'MainPID') == payload
 
 
 def test_a_check_without_a_container_it_could_be_of(machine):

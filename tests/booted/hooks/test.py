@@ -3,6 +3,7 @@
 
 import contextlib
 import json
+import re
 
 BUSYBOX = 'localhost/test/busybox'
 DIRECTORY = '/usr/share/containers/oci/hooks.d'
@@ -225,6 +226,26 @@ def test_hooks_that_fail(machine):
         machine.container('hooked', f'[Container]\nImage={BUSYBOX}\n')
         said = machine.run('/usr/lib/systemd/system-generators/keyturn-generator --dry-run', check=False).err
         assert f"Hook '{DIRECTORY}/a.json': " in said, said
+
+
+def test_a_hook_that_cannot_be_waited_for(machine):
+    """No descriptor is left to see its end in time: it is killed, and not waited for."""
+    with hooks(machine, a=hook(['precreate'], '/opt/hooks/slow', timeout=60)):
+        machine.write('/opt/hooks/slow', '#!/bin/sh\ncat\n', 0o755)
+        start(machine)
+        machine.write('/opt/hooks/slow', '#!/bin/sh\nexec sleep 3600\n', 0o755)
+        unit = machine.run('systemctl cat hooked').out.replace('\\\n', ' ')
+        command = re.search(r'^ExecStart=(.*)$', unit, re.M)[1]
+        machine.unit('hooked.service.d/strace.conf', f'''
+            [Service]
+            ExecStart=
+            ExecStart=/usr/bin/strace -D -f -o /dev/null -e trace=pidfd_open -e inject=pidfd_open:error=EMFILE {command}
+        ''')
+        machine.mark()
+        machine.run('timeout 30 systemctl restart hooked', check=False)
+        said = machine.journal('hooked')
+        assert "Cannot wait for the hook '/opt/hooks/slow': Too many open files" in said, said
+        assert machine.run('pgrep -f "^sleep 3600"', check=False).out == ''
 
 
 QM = '''

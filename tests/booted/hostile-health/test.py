@@ -282,7 +282,7 @@ def test_strangers_in_one_turn(machine):
     for name, what in bad.items():
         container(machine, name, f'#!/bin/busybox sh\n{what}\n',
                   'HealthInterval=500ms\nHealthTimeout=4s\nHealthMaxLogCount=0\nStopTimeout=1\nTmpfs=/tmp')
-    container(machine, 'good', '#!/bin/busybox sh\ngrep "open files" /proc/self/limits >/out/limit\n'
+    container(machine, 'good', '#!/bin/busybox sh\ngrep "open files" /proc/self/limits >/out/new; mv /out/new /out/limit\n'
               'echo $(cat /proc/uptime) >>/out/good\n',
               'HealthInterval=500ms\nHealthMaxLogCount=0\nVolume=/run/test-strangers:/out\nUlimit=host')
     names = [*bad, 'good']

@@ -63,6 +63,20 @@ def test_a_file_and_what_it_names(machine):
     assert 'was not installed by keyturnctl' in ctl(machine, 'uninstall one', 125)
 
 
+def test_a_kube_file_without_its_yaml(machine):
+    yaml = '{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "c1"}, "spec": {"containers": [{"name": "a", "image": "%s"}]}}'
+    machine.write('/srv/kube/c1.yaml', yaml % BUSYBOX)
+    machine.write('/srv/kube/c1.kube', '[Kube]\nYaml=c1.yaml\n')
+    out = ctl(machine, 'install /srv/kube/c1.kube', 125)
+    assert "'c1.yaml', which is named in one, was not taken along: write './c1.yaml' there, or name it here, too" in out, out
+    ctl(machine, 'install /srv/kube/c1.kube /srv/kube/c1.yaml')
+    ctl(machine, 'uninstall c1')
+    machine.write('/srv/kube/c1.kube', '[Kube]\nYaml=./c1.yaml\n')
+    ctl(machine, 'install /srv/kube/c1.kube')
+    assert files_of(machine, 'c1') == ['./.keyturn-installed', './c1.kube', './c1.yaml']
+    ctl(machine, 'uninstall c1')
+
+
 def test_a_template_comes_with_its_instance(machine):
     machine.write('/srv/work/app@.container', container('Volume=data@.volume:/data\nVolume=cache@%i.volume:/cache'))
     machine.write('/srv/work/user.container', container('Volume=data@one.volume:/data'))
@@ -143,6 +157,15 @@ def test_what_is_wrong_is_not_installed(machine):
     assert 'is no name of an application' in ctl(machine, 'uninstall ../systemd', 125)
     for words in 'install', 'uninstall', 'uninstall a b', 'cat':
         assert 'takes' in ctl(machine, words, 125)
+    nothing_left(machine)
+
+
+def test_systemd_does_not_reload(machine):
+    machine.write('/srv/unread.container', container())
+    said = machine.run(['unshare', '-m', 'sh', '-c', 'mount --bind /bin/false /usr/bin/systemctl; '
+                        'keyturnctl install /srv/unread.container 2>&1'], check=False)
+    assert said.status == 125 and f"in '{APPLICATIONS}/unread'; what is missing is 'systemctl daemon-reload'" in said.out, said
+    assert files_of(machine, 'unread') == ['./.keyturn-installed', './unread.container']
     nothing_left(machine)
 
 

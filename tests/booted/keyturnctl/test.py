@@ -3,6 +3,7 @@
 
 import json
 import os
+import pathlib
 import re
 import xml.dom.minidom
 
@@ -400,7 +401,7 @@ def test_analyze(machine):
     container(machine, 'runs')
     machine.run('systemctl start runs')
     text = ctl(machine, 'analyze runs')
-    assert re.search(r'^runs.service: \d+ us\n  launch +\d+ +#', text), text
+    assert re.search(r'^runs.service: \d+ us\n  launch +\d+ +(.*\n)+.* #', text), text
     phases = json.loads(ctl(machine, 'analyze --json'))
     assert {p['phase'] for p in phases} >= {'image', 'mounts', 'confine', 'hand-over'}, phases
     assert ctl(machine, 'analyze --svg systemd-runs').startswith('<svg xmlns=')
@@ -562,6 +563,8 @@ def test_exec(machine):
     ctl(machine, 'exec runs /etc/passwd', 126)
     assert "no container 'nope'" in ctl(machine, 'exec nope true', 125)
     assert 'takes a container and a command' in ctl(machine, 'exec runs', 125)
+    said = ctl(machine, 'exec nobody', 125)
+    assert 'takes a container and a command' in said and 'nobody' not in said and 'GLib' not in said, said
     assert 'NAME=VALUE' in ctl(machine, 'exec -e nothing runs true', 125)
     machine.run('rm /run/keyturn/runs/systemd-runs/seccomp.bpf')
     assert 'has a seccomp filter' in ctl(machine, 'exec runs true', 125)
@@ -626,4 +629,23 @@ def test_bad_words(machine):
     assert "no command 'start'" in ctl(machine, 'start x', 125)
     assert 'takes no arguments' in ctl(machine, 'networks x', 125)
     assert 'keyturnctl ' in ctl(machine, '--version')
-    assert 'exec NAME CMD' in ctl(machine, '--help')
+    shown = ctl(machine, '--help')
+    assert 'exec NAME CMD' in shown and 'keyturnctl --user COMMAND' in shown, shown
+    assert len({line.index(text) for line in shown.splitlines() for text in ('containers, their state', 'what was installed together')
+                if text in line}) == 1, shown
+    # Without systemd, too.
+    for word in 'inspect', 'logs', 'diff', 'exec', 'shell', 'cp', 'profile':
+        said = machine.run(['unshare', '-m', 'sh', '-c', f'mount -t tmpfs x /run/systemd; keyturnctl {word} 2>&1'], check=False)
+        assert said.status == 125 and f"'{word}' takes" in said.out, said
+    assert ctl(machine, 'check /srv/nowhere', 2).startswith('keyturnctl: error: ')
+
+
+def test_words_of_libstart(machine):
+    """Its help says all that the synopsis of its page says."""
+    page = pathlib.Path(__file__).parents[3] / 'man/libstart.8.md'
+    synopsis = page.read_text().partition('# SYNOPSIS')[2].partition('# DESCRIPTION')[0]
+    shown = machine.run('/usr/lib/keyturn/libstart --help').out.partition('Start a container')[0]
+    words = {'libstart', *re.findall(r'\*\*([a-z-]+)\*\*', synopsis)}
+    assert len(words) > 15 and words <= set(re.findall('[a-z-]+', shown)), (words, shown)
+    said = machine.run('/usr/lib/keyturn/libstart frob 2>&1', check=False)
+    assert said.status == 125 and 'see libstart --help' in said.out, said

@@ -89,6 +89,22 @@ def test_signal_of_the_image(machine):
     assert machine.show(stop_unit('own'), 'ActiveState') == 'inactive'
 
 
+def test_signal_of_the_image_at_once(machine):
+    """A stop that comes right after the start, from a libstart that is slow to reach systemd."""
+    libstart = '/usr/lib/keyturn/libstart'
+    container(machine, 'soon', TRAPS, IMAGE)
+    machine.wait_for(lambda: 'ready' in machine.journal('soon'))
+    machine.write('/run/slow', '#!/bin/sh\nexec strace -D -f -qq -b execve -o /dev/null -e trace=connect '
+                               '-e inject=connect:delay_enter=500000 /run/libstart "$@"\n')
+    # As a payload could write to it, it would execute a copy of itself, and strace let go of that.
+    machine.run(f'cp {libstart} /run/libstart; mount --bind /run/libstart /run/libstart; mount -o remount,bind,ro /run/libstart')
+    machine.run(f'chmod +x /run/slow; mount --bind /run/slow {libstart}')
+    machine.run('systemctl stop soon; systemctl start soon')
+    machine.wait_for(lambda: machine.journal('soon').count('ready') == 2)
+    machine.run(f'systemctl stop soon; umount {libstart} /run/libstart')
+    machine.wait_for(lambda: said(machine, 'soon') == ['got USR1'] * 2)
+
+
 def test_signal_of_the_image_of_an_instance(machine):
     machine.container('own@', f'''
         [Container]

@@ -248,6 +248,24 @@ def test_starts_stops_and_kills_leave_nothing(machine):
     as_user(machine, 'systemctl --user stop one')
 
 
+def test_what_cannot_be_seen_is_not_forgotten(machine):
+    """Its rules and names would stay: who can see it next removes it."""
+    make_world(machine)
+    network(machine, 'lan', 'Subnet=10.20.30.0/24')
+    start(machine, keys='Network=lan.network\nPublishPort=8080:80')
+    view = '/run/user/1234/keyturn/.view'
+    # By root, as who enters the view can only be traced by those who could all the same.
+    for calls, path, error, word in (('?access,?faccessat,?faccessat2,openat', '/run/keyturn/network/mine/setup', 'EIO', "mine/setup'"),
+                                     ('openat', view, 'EMFILE', 'Too many open files')):
+        done = machine.run(f'env XDG_RUNTIME_DIR=/run/user/1234 HOME=/home/alice strace -u alice -f -qq -b execve -o /run/traced -P {path} '
+                           f'-e trace={calls} -e inject={calls}:error={error} /usr/lib/keyturn/keyturn-network down mine', check=False)
+        assert 'INJECTED' in machine.read('/run/traced'), path
+        assert done.status == 125 and word in done.err, done
+        machine.run('ls /run/user/1234/keyturn/network/mine/setup')
+    as_user(machine, 'systemctl --user stop mine')
+    machine.wait_for(lambda: is_clean(machine))
+
+
 # ---- what it does not
 
 def test_what_fails_says_why(machine):

@@ -437,10 +437,12 @@ def test_what_the_user_puts_there(machine):
 def test_what_is_not_there_is_refused_with_its_line(machine):
     clear(machine)
     wrong = []
-    for key in ('UserNS=ns:/proc/self/ns/user', 'UIDMap=0:@1234:1', 'SubUIDMap=bob', 'SubGIDMap=containers', 'GIDMap=0:@5:1'):
+    for key in ('UserNS=ns:/proc/self/ns/user', 'UIDMap=0:@1234:1', 'SubUIDMap=bob', 'SubGIDMap=containers', 'GIDMap=0:@5:1',
+                # What the image's copy cannot know ahead.
+                'UIDMap=0:${X}:1', 'GIDMap=0:${X}:1', 'UserNS=keep-id\nGlobalArgs=--storage-opt=additionalimagestore=/${X}'):
         container(machine, 'mine', f'[Container]\nImage={IMAGE}\n{key}\n')
         assert as_user(machine, 'systemctl --user start mine', check=False).status
         said = as_user(machine, 'systemctl --user show -p Description --value mine').out
         if ':5: ' not in said or key.split('=')[0] not in said:
             wrong.append((key, said))
-    assert not wrong, wrong
+    assert not wrong and '--storage-opt' in said, (wrong, said)

@@ -111,7 +111,7 @@ def test_a_restart_finds_its_network(machine):
 
 def test_bridges(machine):
     make_world(machine)
-    write(machine, 'lan.network', '[Network]\nSubnet=10.20.30.0/24')
+    write(machine, 'lan.network', '[Network]\nDriver="bridge"\nSubnet=10.20.30.0/24')
     template(machine, 'Network=lan.network\nPublishPort=%i:80\nContainerName=box%i')
     # An instance with a file of its own.
     template(machine, 'Network=lan.network\nPublishPort=8079:80', name='web@own')

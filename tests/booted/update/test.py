@@ -92,6 +92,14 @@ def test_a_bad_image_is_rolled_back_and_leaves_nothing(machine):
     machine.container('one', machine.read('/etc/containers/systemd/one.container').replace('Pull=missing', 'Pull=always'))
     machine.run('systemctl restart one')
     assert runs(machine) == 'first' and 'not pulled again' in machine.journal('keyturn-pull-one.service')
+    # Nor where nobody says which one the registry has.
+    machine.write('/usr/local/bin/skopeo', '#!/bin/sh\ncase "$*" in *inspect*) exit 1;; esac\nexec /usr/bin/skopeo "$@"\n', mode=0o755)
+    machine.run('systemctl restart one; rm /usr/local/bin/skopeo')
+    assert runs(machine) == 'first' and 'may have what did not work' in machine.journal('keyturn-pull-one.service')
+    # Nor where it cannot be told for a moment what is in the store.
+    done = machine.run('strace -f -qq -o /run/traced -P /etc/containers/storage.conf -e trace=openat -e inject=openat:error=EMFILE:when=1 '
+                       f'/usr/lib/keyturn/keyturn-image pull --policy=always {registry.NAME}/app:1', check=False)
+    assert 'INJECTED' in machine.read('/run/traced') and done.status == 0 and 'not pulled again' in done.err, done
     assert update(machine, 'one', status=1)['one']['updated'] == 'rolled back'
     # And one that works comes.
     registry.push(machine, 'app:1', env=['IS=third'])

@@ -204,6 +204,16 @@ def test_a_device_is_mounted_by_the_volumes_service(machine):
     machine.run('rm /etc/containers/systemd/mem.volume')
 
 
+def test_a_directory_is_bound_as_a_volume(machine):
+    remove_volumes(machine)
+    machine.run('mkdir -p /srv/bound; echo here >/srv/bound/file')
+    machine.write('/etc/containers/systemd/bound.volume', '[Volume]\nDevice=/srv/bound\nType=bind\nOptions=ro\n')
+    start(machine, 'one', 'Volume=bound.volume:/b')
+    assert inside(machine, 'one', 'cat /b/file; touch /b/other 2>/dev/null || echo no') == 'here\nno\n'
+    assert '/srv/bound' in machine.show('bound-volume', 'RequiresMountsFor').split()
+    machine.run('systemctl stop one bound-volume; rm -r /srv/bound /etc/containers/systemd/bound.volume')
+
+
 def test_a_volume_of_another_machine_is_mounted_ahead(machine):
     """There is no server here: what mount(8) calls for nfs says what it was given, and mounts something."""
     remove_volumes(machine)

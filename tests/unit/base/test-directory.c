@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "libstart/base/directory.h"
@@ -34,6 +35,22 @@ START_TEST(test_names) {
 }
 END_TEST
 
+START_TEST(test_remove_files) {
+        g_autofree char *kept = g_build_filename(directory, "kept", NULL),
+                        *other = g_build_filename(directory, "other.x", NULL),
+                        *below = g_build_filename(directory, "below", NULL);
+
+        ck_assert(g_file_set_contents(kept, "", -1, NULL) && g_file_set_contents(other, "", -1, NULL));
+        ck_assert_int_eq(mkdir(below, 0700), 0);
+        ck_assert(directory_remove_files(directory, "kept", NULL));
+        ck_assert(access(kept, F_OK) == 0 && access(other, F_OK) < 0 && access(below, F_OK) == 0);
+        ck_assert(directory_remove_files(directory, NULL, NULL));
+        ck_assert_int_lt(access(kept, F_OK), 0);
+        ck_assert_int_eq(rmdir(below), 0);
+        ck_assert(directory_remove_files(below, NULL, NULL));
+}
+END_TEST
+
 /* What is not read is not empty. */
 START_TEST(test_unreadable) {
         const struct rlimit none = { 0, 0 };
@@ -45,8 +62,48 @@ START_TEST(test_unreadable) {
 }
 END_TEST
 
+static void expect_text(const char *path, const char *expected) {
+        g_autofree char *text = NULL;
+
+        ck_assert(g_file_get_contents(path, &text, NULL, NULL));
+        ck_assert_str_eq(text, expected);
+}
+
+START_TEST(test_write_file) {
+        g_autofree char *file = g_build_filename(directory, "web", NULL),
+                        *unfinished = g_build_filename(directory, ".new", NULL);
+        struct stat st;
+
+        (void) umask(0022);
+        ck_assert(g_file_set_contents_full(unfinished, "what a kill has left", -1, 0, 0640, NULL));
+        ck_assert(directory_write_file(directory, "web", "one\n", 0640, NULL));
+        expect_text(file, "one\n");
+        ck_assert(stat(file, &st) == 0 && (st.st_mode & 0777) == 0640);
+        ck_assert(directory_write_file(directory, "web", "", 0640, NULL));
+        expect_text(file, "");
+        ck_assert(access(unfinished, F_OK) < 0 && unlink(file) == 0);
+}
+END_TEST
+
+START_TEST(test_write_that_fails) {
+        g_autofree char *in_the_way = g_build_filename(directory, "web", NULL);
+        g_autoptr(GError) error = NULL;
+
+        ck_assert_int_eq(mkdir(in_the_way, 0700), 0);
+        ck_assert(!directory_write_file(directory, "web", "one\n", 0640, &error));
+        ck_assert_ptr_nonnull(strstr(error->message, in_the_way));
+        ck_assert_int_eq(rmdir(in_the_way), 0); /* and nothing else is left */
+        g_clear_error(&error);
+        ck_assert(!directory_write_file(in_the_way, "web", "", 0640, &error));
+        expect_error(error, KT_ERROR_NOT_FOUND, "web/web': No such file");
+}
+END_TEST
+
 TEST_MAIN("base/directory", {
         tcase_add_checked_fixture(tcase, setup, teardown);
         tcase_add_test(tcase, test_names);
+        tcase_add_test(tcase, test_remove_files);
         tcase_add_test(tcase, test_unreadable);
+        tcase_add_test(tcase, test_write_file);
+        tcase_add_test(tcase, test_write_that_fails);
 })

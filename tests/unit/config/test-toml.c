@@ -2,21 +2,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libstart/base/string-order.h"
 #include "libstart/config/toml.h"
 #include "tests/unit/base/parse-tests.h"
 
 static void describe(const TomlValue *value, GString *text);
-
-static int compare_words(const void *a, const void *b) {
-        return strcmp(*(char *const *) a, *(char *const *) b);
-}
 
 static void describe_table(GHashTable *table, GString *text) {
         guint n;
         g_autofree char **keys = (char **) g_hash_table_get_keys_as_array(table, &n);
 
         if (n > 1)
-                qsort(keys, n, sizeof *keys, compare_words);
+                qsort(keys, n, sizeof *keys, string_order);
         g_string_append_c(text, '{');
         for (guint i = 0; i < n; i++) {
                 g_string_append_printf(text, "%s%s=", i > 0 ? " " : "", keys[i]);

@@ -198,6 +198,8 @@ START_TEST(test_not_written) {
                                              "name x\n",
                                              "command x\n",
                                              "name x\ncommand y\nwhat 1\n",
+                                             "name x\ncommand y\\\n",
+                                             "name x\ncommand y\nruntime a\nruntime b\n",
                                              "name x\ncommand y\nretries -1\n",
                                              "name x\ncommand y\non-failure 4\n",
                                              "name\n" };

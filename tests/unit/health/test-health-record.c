@@ -17,7 +17,7 @@ START_TEST(test_read_back) {
         g_autoptr(HealthRecord) record = health_record_new();
         g_autoptr(GError) error = NULL;
 
-        record->state = (HealthState) { UNHEALTHY, 7, true, 2, 3, true };
+        record->state = (HealthState) { UNHEALTHY, 7, true, 2, 3, true, true };
         health_record_add(record, make_result(-1, "\"quoted\"\n\033[2J\342\202\254"), 0);
         health_record_add(record, make_result(0, ""), 0);
         g_autofree char *text = health_record_print(record);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <fcntl.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "libstart/image/lock.h"
 #include "tests/unit/base/expect-error.h"
@@ -23,7 +25,7 @@ START_TEST(test_notes_of_1_0_are_read) {
         g_auto(ImageNotes) notes = { 0 };
 
         ck_assert(file && fputs(notes_of_1_0[_i].text, file) >= 0 && fflush(file) == 0);
-        image_notes_read(fileno(file), &notes);
+        ck_assert(image_notes_read(fileno(file), &notes, NULL));
         ck_assert_pstr_eq(notes.rejected, notes_of_1_0[_i].rejected);
         ck_assert_pstr_eq(notes.previous, notes_of_1_0[_i].previous);
         ck_assert_pstr_eq(notes.bad, notes_of_1_0[_i].bad);
@@ -50,7 +52,20 @@ START_TEST(test_notes_are_written_as_they_are_read) {
 }
 END_TEST
 
+/* Nothing that is known, and what cannot be read, are two things. */
+START_TEST(test_notes_that_cannot_be_read) {
+        int directory = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        g_auto(ImageNotes) notes = { 0 };
+        g_autoptr(GError) error = NULL;
+
+        ck_assert(directory >= 0 && !image_notes_read(directory, &notes, &error));
+        ck_assert_str_eq(error->message, "Cannot read what is known of an image: Is a directory");
+        close(directory);
+}
+END_TEST
+
 TEST_MAIN("image/lock", {
         tcase_add_loop_test(tcase, test_notes_of_1_0_are_read, 0, G_N_ELEMENTS(notes_of_1_0));
         tcase_add_loop_test(tcase, test_notes_are_written_as_they_are_read, 0, G_N_ELEMENTS(notes_of_1_0));
+        tcase_add_test(tcase, test_notes_that_cannot_be_read);
 })

@@ -85,11 +85,11 @@ START_TEST(test_setup) {
         ck_assert_str_eq(summary->unit, "web@1");
         ck_assert_str_eq(summary->container_name, "shop");
         ck_assert_str_eq(summary->hostname, "");
-        ck_assert_str_eq(((SummaryNetwork *) summary->networks->pdata[0])->mac, "02:00:00:00:00:01");
         ck_assert_uint_eq(((SummaryNetwork *) summary->networks->pdata[0])->addresses->len, 1);
         ck_assert_uint_eq(g_array_index(summary->ports, PortMapping, 1).protocols, PORT_UDP);
         ck_assert_uint_eq(g_array_index(summary->ports, PortMapping, 1).host_port, 53);
         ck_assert_ptr_nonnull(strstr(text, "\"gateway\": \"10.89.0.1\""));
+        ck_assert_ptr_nonnull(strstr(text, "\"static_mac\": \"02:00:00:00:00:01\""));
         attachment_free(attachment);
 }
 END_TEST

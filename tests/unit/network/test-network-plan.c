@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <glib/gstdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "libstart/network/definition.h"
 #include "libstart/network/network-plan.h"
@@ -204,9 +205,21 @@ START_TEST(test_nothing_said) {
 }
 END_TEST
 
+/* Who cannot see the others does not choose beside them. */
+START_TEST(test_others_are_unknown) {
+        const struct rlimit none = { 0, 0 };
+        g_autoptr(GError) error = NULL;
+
+        ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
+        ck_assert_ptr_null(plan("subnet:" NET " interface:br7", &error));
+        expect_error(error, KT_ERROR_FAILED, directory);
+}
+END_TEST
+
 TEST_MAIN("network-plan", {
         tcase_add_checked_fixture(tcase, make_directory, remove_directory);
         tcase_add_loop_test(tcase, test_good, 0, G_N_ELEMENTS(good));
         tcase_add_loop_test(tcase, test_bad, 0, G_N_ELEMENTS(bad));
         tcase_add_test(tcase, test_nothing_said);
+        tcase_add_test(tcase, test_others_are_unknown);
 })

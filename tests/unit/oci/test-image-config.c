@@ -73,7 +73,7 @@ static const char *const nothing[] = {
 
 START_TEST(test_nothing) {
         g_autoptr(ImageConfig) image = parse(nothing[_i]);
-        g_autoptr(ImageConfig) empty = image_config_new_empty();
+        g_autoptr(ImageConfig) empty = g_new0(ImageConfig, 1);
 
         ck_assert_mem_eq(image, empty, sizeof *image);
 }

@@ -25,31 +25,31 @@
         "short:x:45\n"            \
         "audio:x:63:bob"
 
-/* "UID:GID NAME HOME [GIDS]", flags: p in passwd, g in group, x explicit group. Those marked podman were
+/* "UID:GID NAME HOME [GIDS]", flags: p in passwd, x explicit group. Those marked podman were
  * compared with Podman 5.4.2. */
 static const struct {
         const char *spec, *expected;
 } good[] = {
-        { NULL, "0:0 root /root [10] pg" }, /* podman */
-        { "", "0:0 root /root [10] pg" },   /* podman */
-        { "root", "0:0 root /root [0,10] pg" },
-        { "0", "0:0 root /root [0,10] pg" },
-        { "00", "0:0 root /root [0,10] pg" },                  /* podman: a number is an id */
-        { "bob", "1000:1000 bob /home/bob [1000,44,63] pg" },  /* podman: the first of two; each group once */
-        { "1000", "1000:1000 bob /home/bob [1000,44,63] pg" }, /* podman */
-        { "bob:video", "1000:44 bob /home/bob [44] pgx" },     /* podman */
-        { "bob:0", "1000:0 bob /home/bob [0] pgx" },           /* podman */
-        { "1000:999", "1000:999 bob /home/bob [999] px" },     /* podman */
-        { "0:44", "0:44 root /root [44] pgx" },                /* podman */
-        { ":44", "0:44 root /root [44] pgx" },                 /* podman */
-        { "5000", "5000:0 - / [0] g" },                        /* podman */
+        { NULL, "0:0 root /root [10] p" }, /* podman */
+        { "", "0:0 root /root [10] p" },   /* podman */
+        { "root", "0:0 root /root [0,10] p" },
+        { "0", "0:0 root /root [0,10] p" },
+        { "00", "0:0 root /root [0,10] p" },                  /* podman: a number is an id */
+        { "bob", "1000:1000 bob /home/bob [1000,44,63] p" },  /* podman: the first of two; each group once */
+        { "1000", "1000:1000 bob /home/bob [1000,44,63] p" }, /* podman */
+        { "bob:video", "1000:44 bob /home/bob [44] px" },     /* podman */
+        { "bob:0", "1000:0 bob /home/bob [0] px" },           /* podman */
+        { "1000:999", "1000:999 bob /home/bob [999] px" },    /* podman */
+        { "0:44", "0:44 root /root [44] px" },                /* podman */
+        { ":44", "0:44 root /root [44] px" },                 /* podman */
+        { "5000", "5000:0 - / [0] " },                        /* podman */
         { "5000:6000", "5000:6000 - / [6000] x" },
-        { "44", "44:0 - / [0] g" }, /* not the user of that name */
-        { "bob:", "1000:1000 bob /home/bob [1000,44,63] pg" },
+        { "44", "44:0 - / [0] " }, /* not the user of that name */
+        { "bob:", "1000:1000 bob /home/bob [1000,44,63] p" },
         { "nohome", "1002:1002 nohome / [1002] p" },
         { "relative", "1003:1003 relative / [1003] p" },
         { "last", "1004:1004 last /home/last [1004] p" },
-        { "1000:short", "1000:45 bob /home/bob [45] pgx" },
+        { "1000:short", "1000:45 bob /home/bob [45] px" },
 };
 
 static char *describe(const UserIdentity *user) {
@@ -58,8 +58,7 @@ static char *describe(const UserIdentity *user) {
         g_string_append_printf(text, "%u:%u %s %s [", user->uid, user->gid, user->name ?: "-", user->home);
         for (guint i = 0; i < user->additional_gids->len; i++)
                 g_string_append_printf(text, "%s%u", i ? "," : "", g_array_index(user->additional_gids, gid_t, i));
-        g_string_append_printf(text, "] %s%s%s", user->in_passwd ? "p" : "", user->in_group ? "g" : "",
-                               user->explicit_group ? "x" : "");
+        g_string_append_printf(text, "] %s%s", user->in_passwd ? "p" : "", user->explicit_group ? "x" : "");
         return g_string_free(text, FALSE);
 }
 
@@ -133,7 +132,7 @@ START_TEST(test_add_groups) {
         }
         ck_assert_msg(user_add_groups(&user, list, GROUP, &error), "%s", error ? error->message : "");
         text = describe(&user);
-        expected = g_strdup_printf("1000:1000 bob /home/bob [%s] pgx", groups[_i].gids);
+        expected = g_strdup_printf("1000:1000 bob /home/bob [%s] px", groups[_i].gids);
         ck_assert_str_eq(text, expected);
 }
 END_TEST

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,8 +9,8 @@
 #include <unistd.h>
 
 #include "libstart/base/error.h"
-#include "libstart/relay-client/record.h"
 #include "libstart/relay-client/relay-client.h"
+#include "tests/unit/fail-call.h"
 #include "tests/unit/test-main.h"
 
 /* Connections to the journal itself are for the booted tests: they are known by the name of its socket. */
@@ -52,14 +53,27 @@ START_TEST(test_kinds) {
 }
 END_TEST
 
+/* What cannot be seen could be a file: it is not given to the payload. */
+START_TEST(test_kind_is_not_known) {
+        int pair[2], null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+        ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+        if (!fail_call(SYS_getpeername, FAIL_ALL, ENOBUFS))
+                return;
+        ck_assert_int_eq(relay_output(pair[0]), RELAY_OUTPUT_FILE);
+        ck_assert(fail_call(SYS_getpeername, FAIL_ALL, ENOTSOCK) && fail_fstat(ENOMEM));
+        ck_assert_int_eq(relay_output(null), RELAY_OUTPUT_FILE);
+}
+END_TEST
+
 /* Nobody asks for the relay where there is nothing to relay, so it need not be there. */
 START_TEST(test_open_nothing) {
         g_auto(RelayPipes) pipes = RELAY_PIPES_NULL;
-        RelayPayload payload = { .pid = getpid(), .unit = "a.service", .tag = "a" };
+        RelayRecord payload = { .payload = getpid(), .unit = (char *) "a.service", .tag = (char *) "a" };
 
         ck_assert(relay_pipes_open("/nowhere", -1, -1, &pipes, NULL));
-        ck_assert_int_eq(pipes.stdout_write, -1);
-        ck_assert_int_eq(pipes.stderr_write, -1);
+        ck_assert_int_eq(pipes.write[0], -1);
+        ck_assert_int_eq(pipes.write[1], -1);
         ck_assert_int_eq(pipes.socket, -1);
         ck_assert(relay_register(&pipes, -1, -1, &payload, NULL));
 }
@@ -92,7 +106,9 @@ START_TEST(test_register) {
         struct msghdr message = {
                 .msg_iov = &data, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control
         };
-        RelayPayload payload = { .pid = 42, .uid = 7, .gid = 8, .unit = "a.service", .tag = "tag" };
+        RelayRecord payload = {
+                .payload = 42, .uid = 7, .gid = 8, .unit = (char *) "a.service", .tag = (char *) "tag"
+        };
         g_auto(RelayPipes) pipes = RELAY_PIPES_NULL;
         g_auto(RelayRecord) record = { 0 };
         g_autoptr(GArray) inodes = g_array_new(FALSE, FALSE, sizeof(ino_t));
@@ -104,8 +120,8 @@ START_TEST(test_register) {
         ck_assert_int_eq(pipe2(err, O_CLOEXEC), 0);
         pipes.socket = queue[0];
         pipes.journal = g_strdup("/j");
-        pipes.stdout_read = registrations[_i].out ? out[0] : -1;
-        pipes.stderr_read = registrations[_i].err ? err[0] : -1;
+        pipes.read[0] = registrations[_i].out ? out[0] : -1;
+        pipes.read[1] = registrations[_i].err ? err[0] : -1;
         for (guint role = 0; role < RELAY_ROLES; role++) {
                 const int all[RELAY_ROLES] = { out[0], err[0], pair[0], pair[1] };
                 ino_t inode = inode_of(all[role]);
@@ -115,8 +131,8 @@ START_TEST(test_register) {
         }
 
         ck_assert(relay_register(&pipes, pair[0], pair[1], &payload, NULL));
-        ck_assert_int_eq(pipes.stdout_read, -1);
-        ck_assert_int_eq(pipes.stderr_read, -1);
+        ck_assert_int_eq(pipes.read[0], -1);
+        ck_assert_int_eq(pipes.read[1], -1);
         n = recvmsg(queue[1], &message, MSG_DONTWAIT);
         ck_assert_int_gt(n, 0);
         text[n] = '\0';
@@ -125,10 +141,8 @@ START_TEST(test_register) {
         ck_assert_str_eq(record.tag, "tag");
         ck_assert_str_eq(record.journal, "/j");
         ck_assert_int_eq(record.payload, 42);
-        ck_assert(record.has_user);
         ck_assert_uint_eq(record.uid, 7);
         ck_assert_uint_eq(record.gid, 8);
-        ck_assert(!record.level_prefix);
         ck_assert_uint_eq(record.roles, registrations[_i].roles);
         ck_assert_uint_eq(control.header.cmsg_len, CMSG_LEN(inodes->len * sizeof(int)));
         memcpy(fds, CMSG_DATA(&control.header), inodes->len * sizeof(int));
@@ -138,7 +152,7 @@ START_TEST(test_register) {
 END_TEST
 
 START_TEST(test_relay_is_gone) {
-        RelayPayload payload = { .pid = 42, .unit = "a.service", .tag = "tag" };
+        RelayRecord payload = { .payload = 42, .unit = (char *) "a.service", .tag = (char *) "tag" };
         g_auto(RelayPipes) pipes = RELAY_PIPES_NULL;
         g_autoptr(GError) error = NULL;
         int queue[2], ends[2];
@@ -148,7 +162,7 @@ START_TEST(test_relay_is_gone) {
         close(queue[1]);
         pipes.socket = queue[0];
         pipes.journal = g_strdup("/j");
-        pipes.stdout_read = ends[0];
+        pipes.read[0] = ends[0];
         ck_assert(!relay_register(&pipes, ends[0], -1, &payload, &error));
         ck_assert_str_eq(error->message, "Cannot register the container at the log relay: Connection refused");
 }
@@ -156,6 +170,7 @@ END_TEST
 
 TEST_MAIN("client", {
         tcase_add_test(tcase, test_kinds);
+        tcase_add_test(tcase, test_kind_is_not_known);
         tcase_add_test(tcase, test_open_nothing);
         tcase_add_loop_test(tcase, test_register, 0, G_N_ELEMENTS(registrations));
         tcase_add_test(tcase, test_relay_is_gone);

@@ -13,10 +13,8 @@ static RelayRecord example(void) {
                 .tag = (char *) "rück=wärts kamera",
                 .journal = (char *) "/run/systemd/journal.x/stdout",
                 .payload = 4711,
-                .has_user = true,
                 .uid = 0,
                 .gid = G_MAXUINT32 - 1,
-                .level_prefix = false,
                 .roles = 1U << RELAY_STDERR_PIPE | 1U << RELAY_STDERR_STREAM,
                 .inodes = { 1, 0, G_MAXUINT64, 42 },
         };
@@ -33,10 +31,8 @@ START_TEST(test_round_trip) {
         ck_assert_str_eq(again.tag, record.tag);
         ck_assert_str_eq(again.journal, record.journal);
         ck_assert_int_eq(again.payload, record.payload);
-        ck_assert(again.has_user);
         ck_assert_uint_eq(again.uid, record.uid);
         ck_assert_uint_eq(again.gid, record.gid);
-        ck_assert(!again.level_prefix);
         ck_assert_uint_eq(again.roles, record.roles);
         ck_assert_mem_eq(again.inodes, record.inodes, sizeof record.inodes);
 }
@@ -57,9 +53,7 @@ END_TEST
 START_TEST(test_defaults_and_unknown_keys) {
         g_auto(RelayRecord) record = { 0 };
 
-        ck_assert(relay_record_parse(NAMES "PID=1\nCOLOUR=green\n", &record, NULL));
-        ck_assert(record.level_prefix);
-        ck_assert(!record.has_user);
+        ck_assert(relay_record_parse(NAMES "PID=1\nUSER=0 0\nCOLOUR=green\n", &record, NULL));
         ck_assert_uint_eq(record.roles, 0);
 }
 END_TEST
@@ -82,6 +76,7 @@ static const struct {
         { "UNIT=a.service\nTAG=a\nPID=1\n", "JOURNAL is missing" },
         { NAMES, "PID is missing" },
         { NAMES "PID=0\n", "PID is missing" },
+        { NAMES "PID=1\n", "USER is missing" },
         { NAMES "PID=1\nINODES=1 2\n", "INODES: 4 numbers expected in '1 2'" },
 };
 
@@ -95,9 +90,8 @@ START_TEST(test_refused) {
 }
 END_TEST
 
-static const char *const bad_numbers[] = { "PID=x",          "PID=-1",   "PID=99999999999",
-                                           "LEVEL_PREFIX=2", "ROLES=16", "INODES=1 2 3 x",
-                                           "USER=1",         "USER=1 x", "USER=1 -2" };
+static const char *const bad_numbers[] = { "PID=x",          "PID=-1", "PID=99999999999", "ROLES=16",
+                                           "INODES=1 2 3 x", "USER=1", "USER=1 x",        "USER=1 -2" };
 
 START_TEST(test_bad_numbers) {
         g_autofree char *text = g_strdup_printf("%s\n" NAMES "PID=1\n", bad_numbers[_i]);

@@ -102,7 +102,7 @@ static pid_t fork_relay(const int *ends) {
 
         if (pid != 0)
                 return pid;
-        relay = open_relay(fd_store_reopen(ends));
+        relay = open_relay(fd_store_reopen(ends, NULL));
         ck_assert(relay_restore(relay, NULL));
         while (relay_step(relay, -1, NULL))
                 ;

@@ -139,12 +139,23 @@ START_TEST(test_reopened) {
 
         turned[0] = ends[_i & 1];
         turned[1] = ends[!(_i & 1)];
-        store = fd_store_reopen(turned);
+        store = fd_store_reopen(turned, NULL);
         check_content(store, _i & 2 ? "1 a 3, 2 b 2, 1 c 1, " : "");
         fill(store);
         ck_assert(fd_store_sweep(store, is_not, close_dropped, (char *) "1", NULL));
         check_content(store, _i & 2 ? "2 b 2, 2 b 2, " : "2 b 2, ");
         fd_store_free(store);
+}
+END_TEST
+
+/* That is not taken for an empty end: all that lies in the other one would be forgotten. */
+START_TEST(test_reopened_unreadable) {
+        g_autoptr(GError) error = NULL;
+        int other = _i == 0 ? make_file("") : socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+        const int ends[] = { socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0), other };
+
+        ck_assert_ptr_null(fd_store_reopen(ends, &error));
+        ck_assert_msg(g_str_has_prefix(error->message, "Cannot look into a queue"), "%s", error->message);
 }
 END_TEST
 
@@ -193,6 +204,7 @@ TEST_MAIN("fd-store", {
         tcase_add_test(tcase, test_content);
         tcase_add_test(tcase, test_many);
         tcase_add_loop_test(tcase, test_reopened, 0, 4);
+        tcase_add_loop_test(tcase, test_reopened_unreadable, 0, 2);
         tcase_add_loop_test(tcase, test_bad_address, 0, G_N_ELEMENTS(bad_addresses));
         tcase_add_loop_test(tcase, test_received, 0, G_N_ELEMENTS(received));
 })

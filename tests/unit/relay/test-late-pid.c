@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
 #include <glib.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -68,8 +69,26 @@ START_TEST(test_can_send) {
 }
 END_TEST
 
+/* Under an id that nobody has held a descriptor of, Linux 6.17 would send nothing, now or later. */
+START_TEST(test_no_descriptor) {
+        struct rlimit limit, none;
+        LatePid late = { 0 };
+        int r;
+
+        ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+        none = (struct rlimit) { 0, limit.rlim_max };
+        ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
+        r = late_pid_open(&late, 0);
+        ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+        ck_assert_int_eq(r, -EMFILE);
+        ck_assert_int_eq(late.pid, 0);
+        ck_assert_int_eq(waitpid(-1, NULL, __WALL), -1);
+}
+END_TEST
+
 TEST_MAIN("late-pid", {
         tcase_add_test(tcase, test_cannot_be_looked_up);
         tcase_add_test(tcase, test_id_in_use);
         tcase_add_test(tcase, test_can_send);
+        tcase_add_test(tcase, test_no_descriptor);
 })

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <stdio.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 
 #include "libstart/base/socket.h"
 #include "libstart/relay-client/record.h"
+#include "libstart/relay/notify-loop.h"
 #include "tests/unit/relay/played.h"
 
 /* The relay's part for notifications. */
@@ -245,11 +248,39 @@ START_TEST(test_bad_registrations) {
         say(queue[0], "NOTIFY=/x\nPID=0\n");
         say(queue[0], text);
         ck_assert(relay_send(queue[0], text, (const int[]) { systemd }, 1, NULL));
+        /* Nobody is told when a file ends: it is not served halfway. */
+        ck_assert(relay_send(queue[0], text, (const int[]) { systemd, memfd_create("file", MFD_CLOEXEC) }, 2, NULL));
         ck_assert(relay_send(queue[0], "NOTIFY=/run/other\nPID=1\nUNIT=a.service\n", (const int[]) { systemd, 0 }, 2,
                              NULL));
         steps(relay, 8);
         ck_assert_uint_eq(relay_n_sources(relay), 0);
         ck_assert_uint_eq(n_stored(store), 0);
+}
+END_TEST
+
+static guint n_watched(int epoll) {
+        g_autofree char *path = g_strdup_printf("/proc/self/fdinfo/%d", epoll), *text = NULL;
+        guint n = 0;
+
+        ck_assert(g_file_get_contents(path, &text, NULL, NULL));
+        for (const char *at = text; (at = strstr(at, "tfd:")); at++)
+                n++;
+        return n;
+}
+
+/* systemd's socket and then the container's: at a try that works, all is watched. */
+START_TEST(test_what_cannot_be_watched_is_tried_again) {
+        g_autoptr(FdStore) store = fd_store_open(NULL, NULL);
+        g_autofree char *text = g_strdup_printf("NOTIFY=%s\nPID=%d\nUNIT=a.service\n", systemd_path, (int) payload);
+        int fds[] = { bind_at(payload_path, SOCK_DGRAM), (int) syscall(SYS_pidfd_open, payload, 0) };
+        int epoll = memfd_create("no epoll", MFD_CLOEXEC), right = epoll_create1(EPOLL_CLOEXEC);
+        NotifyLoop *loop = notify_loop_new(epoll, store, systemd_path);
+
+        ck_assert(!notify_loop_register(loop, text, fds, 2, NULL));
+        ck_assert_int_eq(dup3(right, epoll, O_CLOEXEC), epoll);
+        ck_assert(notify_loop_register(loop, text, fds, 2, NULL));
+        ck_assert_uint_eq(n_watched(epoll), 3);
+        notify_loop_free(loop);
 }
 END_TEST
 
@@ -301,5 +332,6 @@ TEST_MAIN("notify-loop", {
         tcase_add_test(tcase, test_descriptors);
         tcase_add_test(tcase, test_flood);
         tcase_add_test(tcase, test_bad_registrations);
+        tcase_add_test(tcase, test_what_cannot_be_watched_is_tried_again);
         tcase_add_test(tcase, test_killed_at_any_moment);
 })

@@ -32,11 +32,12 @@ static ssize_t receive(char *data, size_t size, void *context) {
 }
 
 static void setup(void) {
-        pump = (Pump) PUMP_NULL;
-        ck_assert(pump_open(&pump, NULL));
+        pump_open(&pump);
         ck_assert_int_eq(pipe2(pipe_fds, O_CLOEXEC), 0);
         ck_assert_int_eq(fcntl(pipe_fds[0], F_SETFL, O_NONBLOCK), 0); /* as the relay does */
         receiver = (Receiver) { .got = g_string_new(NULL), .at_most = G_MAXSSIZE };
+        /* It has its scratch pipe then. */
+        ck_assert_int_eq(pump_move(&pump, pipe_fds[0], false, receive, &receiver), PUMP_IDLE);
 }
 
 static void teardown(void) {
@@ -245,6 +246,28 @@ START_TEST(test_scratch_is_not_empty) {
 }
 END_TEST
 
+/* Another one's takes all of the room, and this one's last line is in its pipe. */
+START_TEST(test_scratch_is_full) {
+        while (write(pump.scratch_write, "of another\n", 11) == 11)
+                ;
+        say("mine\n");
+        close(pipe_fds[1]);
+        ck_assert_int_eq(move(true), PUMP_MORE);
+        ck_assert_str_eq(receiver.got->str, "mine\n");
+        ck_assert_int_eq(move(true), PUMP_ENDED);
+}
+END_TEST
+
+/* A look that fails is no end of a pipe: it is tried again. */
+START_TEST(test_look_fails) {
+        int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+        ck_assert_int_eq(pump_move(&pump, null, true, receive, &receiver), PUMP_FAILED);
+        ck_assert_int_eq(errno, EINVAL);
+        close(null);
+}
+END_TEST
+
 START_TEST(test_scratch_fails) {
         int reader = pump.scratch_read; /* stays open, or tee(2) would find nobody to read it */
 
@@ -288,6 +311,8 @@ TEST_MAIN("pump", {
         tcase_add_test(tcase, test_payload_reads_first);
         tcase_add_test(tcase, test_payload_exchanges);
         tcase_add_test(tcase, test_scratch_is_not_empty);
+        tcase_add_test(tcase, test_scratch_is_full);
+        tcase_add_test(tcase, test_look_fails);
         tcase_add_test(tcase, test_scratch_fails);
         tcase_add_test(tcase, test_pages_that_change);
 })

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
 #include "libstart/relay/journal.h"
+#include "libstart/relay/source.h"
 #include "tests/unit/relay/played.h"
 
 /* The relay's part for output. */
@@ -39,16 +44,16 @@ static void teardown(void) {
 
 /* As libstart does, with these descriptors 1 and 2. Returns the ends of the payload. */
 static void start_with(int out_stream, int err_stream, pid_t pid, int *ret_out, int *ret_err) {
-        RelayPayload payload = {
-                .pid = pid, .unit = "cam.service", .tag = "cam", .uid = 1234, .gid = 1235, .level_prefix = true
+        RelayRecord payload = {
+                .payload = pid, .unit = (char *) "cam.service", .tag = (char *) "cam", .uid = 1234, .gid = 1235
         };
         g_auto(RelayPipes) pipes = RELAY_PIPES_NULL;
         int out[2], err[2];
 
         ck_assert_int_eq(pipe2(out, O_CLOEXEC), 0);
         ck_assert_int_eq(pipe2(err, O_CLOEXEC), 0);
-        pipes.stdout_read = out[0];
-        pipes.stderr_read = err[0];
+        pipes.read[0] = out[0];
+        pipes.read[1] = err[0];
         pipes.socket = dup(queue[0]);
         pipes.journal = g_strdup(journal_path);
         ck_assert(relay_register(&pipes, out_stream, err_stream, &payload, NULL));
@@ -505,6 +510,105 @@ START_TEST(test_restore_nonsense) {
 }
 END_TEST
 
+/* n_left: of descriptors that it may have. */
+static RelaySource *make_source(pid_t pid, rlim_t n_left, GError **error) {
+        RelayRecord record = {
+                .payload = pid, .unit = g_strdup("cam.service"), .tag = g_strdup("cam"), .journal = g_strdup("/j")
+        };
+        int ends[2], next, fds[RELAY_ROLES] = { -1, -1, -1, -1 };
+        struct rlimit limit, few;
+        RelaySource *source;
+
+        ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
+        fds[RELAY_STDOUT_PIPE] = ends[0];
+        next = dup(ends[1]);
+        close(next);
+        ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+        few = (struct rlimit) { (rlim_t) next + n_left, limit.rlim_max };
+        ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+        source = relay_source_new(&record, fds, error);
+        ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+        return source;
+}
+
+/* There is one for the record, and none for the payload. */
+START_TEST(test_payload_cannot_be_watched) {
+        g_autoptr(RelaySource) source = NULL;
+        g_autoptr(GError) error = NULL;
+
+        source = make_source(getpid(), 1, &error);
+        ck_assert_ptr_null(source);
+        ck_assert_msg(strstr(error->message, "Cannot watch process"), "%s", error->message);
+}
+END_TEST
+
+/* Its id is still that of its process group. */
+START_TEST(test_payload_has_ended) {
+        g_autoptr(RelaySource) source = NULL;
+        pid_t pid = fork();
+
+        if (pid == 0) {
+                ck_assert_int_eq(setpgid(0, 0), 0);
+                if (fork() == 0)
+                        for (;;)
+                                pause();
+                _exit(0);
+        }
+        ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+        source = make_source(pid, 10, NULL);
+        kill(-pid, SIGKILL);
+        ck_assert_ptr_nonnull(source);
+        ck_assert(source->ended);
+}
+END_TEST
+
+/* Calls that fail for a moment: in the worker, too, which is forked from here. */
+static int failing_tees, failing_ioctls;
+
+ssize_t tee(int in, int out, size_t size, unsigned flags) {
+        if (failing_tees-- <= 0)
+                return syscall(SYS_tee, in, out, size, flags);
+        errno = EAGAIN;
+        return -1;
+}
+
+int ioctl(int fd, unsigned long request, ...) {
+        va_list words;
+        void *word;
+
+        va_start(words, request);
+        word = va_arg(words, void *);
+        va_end(words);
+        if (failing_ioctls-- <= 0)
+                return (int) syscall(SYS_ioctl, fd, request, word);
+        errno = ENOMEM;
+        return -1;
+}
+
+/* The payload has ended before it was known, and somebody else has its pipes. */
+START_TEST(test_last_words_are_not_seen_at_once) {
+        g_autoptr(FdStore) store = fd_store_open(NULL, NULL);
+        g_autoptr(Relay) relay = open_relay(store);
+        g_autoptr(GString) text = g_string_new(NULL);
+        int out, err;
+        pid_t pid = fork();
+
+        if (pid == 0)
+                _exit(0);
+        ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+        start_container(pid, &out, &err);
+        say(out, "last words\n");
+        failing_tees = _i == 0 ? 3 : 0;
+        failing_ioctls = _i == 1 ? 3 : 0;
+        steps(relay, 1);
+        for (int i = 0; i < 100 && relay_n_sources(relay) > 0; i++)
+                steps(relay, 1);
+        ck_assert_uint_eq(relay_n_sources(relay), 0);
+        ck_assert(hear(systemd_ours, text, NULL));
+        ck_assert_str_eq(text->str, "last words\n");
+}
+END_TEST
+
 TEST_MAIN("relay", {
         tcase_set_timeout(tcase, 60);
         tcase_add_checked_fixture(tcase, setup, teardown);
@@ -521,4 +625,7 @@ TEST_MAIN("relay", {
         tcase_add_test(tcase, test_journal_hangs_up);
         tcase_add_test(tcase, test_killed_at_any_moment);
         tcase_add_test(tcase, test_restore_nonsense);
+        tcase_add_test(tcase, test_payload_cannot_be_watched);
+        tcase_add_test(tcase, test_payload_has_ended);
+        tcase_add_loop_test(tcase, test_last_words_are_not_seen_at_once, 0, 2);
 })

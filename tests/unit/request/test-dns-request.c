@@ -45,11 +45,11 @@ static const BadValue bad[] = {
 static bool add(DnsRequest *request, NetworkMode *network, const char *word, GError **error) {
         switch (word[0]) {
         case 's':
-                return dns_request_add_servers(request, word + 1, error);
+                return dns_request_add_servers(word + 1, request, error);
         case 'd':
-                return dns_request_add_searches(request, word + 1, error);
+                return dns_request_add_searches(word + 1, request, error);
         case 'o':
-                return dns_request_add_options(request, word + 1, error);
+                return dns_request_add_options(word + 1, request, error);
         default:
                 *network = NETWORK_NONE;
                 return true;

@@ -193,6 +193,7 @@ static const struct {
         { "health-cmd", "Cmd-Shell true", KT_ERROR_USAGE, "write CMD-SHELL" },
         { "health-cmd", "CMD", KT_ERROR_USAGE, "behind CMD is missing" },
         { "health-cmd", "CMD-SHELL  ", KT_ERROR_USAGE, "behind CMD-SHELL is missing" },
+        { "health-cmd", "CMD \t\v", KT_ERROR_USAGE, "behind CMD is missing" },
         { "health-interval", "", KT_ERROR_USAGE, "span of time" },
         { "health-interval", "-5s", KT_ERROR_USAGE, "'-5s'" },
         { "health-interval", "Disable", KT_ERROR_USAGE, "span of time" },

@@ -77,9 +77,9 @@ static const struct {
 START_TEST(test_resolv_conf) {
         g_auto(DnsRequest) dns = { 0 };
 
-        ck_assert(!resolv_conf[_i].servers || dns_request_add_servers(&dns, resolv_conf[_i].servers, NULL));
-        ck_assert(!resolv_conf[_i].searches || dns_request_add_searches(&dns, resolv_conf[_i].searches, NULL));
-        ck_assert(!resolv_conf[_i].options || dns_request_add_options(&dns, resolv_conf[_i].options, NULL));
+        ck_assert(!resolv_conf[_i].servers || dns_request_add_servers(resolv_conf[_i].servers, &dns, NULL));
+        ck_assert(!resolv_conf[_i].searches || dns_request_add_searches(resolv_conf[_i].searches, &dns, NULL));
+        ck_assert(!resolv_conf[_i].options || dns_request_add_options(resolv_conf[_i].options, &dns, NULL));
         g_autofree char *text = etc_resolv_conf(resolv_conf[_i].host, &dns, NULL);
         ck_assert_str_eq(text, resolv_conf[_i].expected);
 }
@@ -108,8 +108,8 @@ START_TEST(test_resolv_conf_of_a_network) {
         g_auto(DnsRequest) dns = { 0 };
 
         network_names_parse(networks[_i].names, &names);
-        ck_assert(!networks[_i].servers || dns_request_add_servers(&dns, networks[_i].servers, NULL));
-        ck_assert(!networks[_i].searches || dns_request_add_searches(&dns, networks[_i].searches, NULL));
+        ck_assert(!networks[_i].servers || dns_request_add_servers(networks[_i].servers, &dns, NULL));
+        ck_assert(!networks[_i].searches || dns_request_add_searches(networks[_i].searches, &dns, NULL));
         g_autofree char *text = etc_resolv_conf(networks[_i].host, &dns, &names);
         ck_assert_str_eq(text, networks[_i].expected);
 }
@@ -149,7 +149,7 @@ START_TEST(test_hosts_of_a_network) {
 END_TEST
 
 START_TEST(test_passwd) {
-        UserIdentity known = { .uid = 1000, .in_passwd = true, .in_group = true };
+        UserIdentity known = { .uid = 1000, .in_passwd = true };
         UserIdentity unknown = { .uid = 1234, .gid = 5678, .explicit_group = true };
         UserIdentity no_group = { .uid = 1234 };
         UserIdentity root = { 0 };

@@ -42,7 +42,7 @@ END_TEST
 
 /* Nor is any beginning of it. */
 START_TEST(test_least) {
-        g_autoptr(ImageConfig) config = image_config_new_empty();
+        g_autoptr(ImageConfig) config = g_new0(ImageConfig, 1);
         g_autoptr(GString) text = image_message_write(ID, config, NULL);
 
         for (gsize length = 0; length < text->len; length++) {
@@ -69,7 +69,7 @@ static const struct {
 
 START_TEST(test_bad) {
         const char *volumes[] = { bad[_i].first, bad[_i].second, NULL };
-        g_autoptr(ImageConfig) config = image_config_new_empty();
+        g_autoptr(ImageConfig) config = g_new0(ImageConfig, 1);
         g_auto(ImageMessage) read = { 0 };
         g_autoptr(GError) error = NULL;
 
@@ -86,7 +86,7 @@ END_TEST
 static const char *const users[] = { "", "\xff", "a\xc3" };
 
 START_TEST(test_bad_text) {
-        g_autoptr(ImageConfig) config = image_config_new_empty();
+        g_autoptr(ImageConfig) config = g_new0(ImageConfig, 1);
         g_auto(ImageMessage) read = { 0 };
 
         config->user = g_strdup(users[_i]);
@@ -97,7 +97,7 @@ END_TEST
 
 START_TEST(test_bad_label) {
         const char *labels[] = { "a=b", "none", NULL };
-        g_autoptr(ImageConfig) config = image_config_new_empty();
+        g_autoptr(ImageConfig) config = g_new0(ImageConfig, 1);
         g_auto(ImageMessage) read = { 0 }, good = { 0 };
 
         config->labels = g_strdupv((char **) labels);
@@ -113,7 +113,7 @@ END_TEST
 START_TEST(test_bad_span) {
         static char *test[] = { NULL };
         ImageHealth health = { .test = test, .interval = G_MAXINT64 / 1000 + 1 };
-        g_autoptr(ImageConfig) config = image_config_new_empty();
+        g_autoptr(ImageConfig) config = g_new0(ImageConfig, 1);
         g_auto(ImageMessage) read = { 0 }, good = { 0 };
 
         g_autoptr(GString) text = image_message_write(ID, config, &health);
@@ -125,7 +125,7 @@ START_TEST(test_bad_span) {
 END_TEST
 
 START_TEST(test_too_many) {
-        g_autoptr(ImageConfig) config = image_config_new_empty();
+        g_autoptr(ImageConfig) config = g_new0(ImageConfig, 1);
         g_auto(ImageMessage) read = { 0 }, good = { 0 };
 
         config->cmd = g_new0(char *, 70001);

@@ -24,12 +24,12 @@ static const struct sock_filter program[] = {
 static SeccompCacheEntry *make_entry(const char *path) {
         SeccompCacheEntry *entry = g_new0(SeccompCacheEntry, 1);
 
-        entry->arch = 0xc000003e;
-        entry->bounding_caps = 0xa80425fb;
-        entry->kernel = 0x60012;
-        memset(entry->key, 1, sizeof entry->key);
-        memset(entry->sources, 2, sizeof entry->sources);
-        memset(entry->content, 3, sizeof entry->content);
+        entry->header.arch = 0xc000003e;
+        entry->header.bounding_caps = 0xa80425fb;
+        entry->header.kernel = 0x60012;
+        memset(entry->header.key, 1, sizeof entry->header.key);
+        memset(entry->header.sources, 2, sizeof entry->header.sources);
+        memset(entry->header.content, 3, sizeof entry->header.content);
         entry->path = g_strdup(path);
         entry->filter = g_bytes_new_static(program, sizeof program);
         return entry;
@@ -50,12 +50,12 @@ START_TEST(test_round_trip) {
 
         ck_assert_uint_eq(length % 8, 0);
         ck_assert_ptr_nonnull(entry);
-        ck_assert_uint_eq(entry->arch, 0xc000003e);
-        ck_assert_uint_eq(entry->bounding_caps, 0xa80425fb);
-        ck_assert_uint_eq(entry->kernel, 0x60012);
-        ck_assert(entry->key[0] == 1 && entry->key[31] == 1);
-        ck_assert(entry->sources[0] == 2 && entry->sources[31] == 2);
-        ck_assert(entry->content[0] == 3 && entry->content[31] == 3);
+        ck_assert_uint_eq(entry->header.arch, 0xc000003e);
+        ck_assert_uint_eq(entry->header.bounding_caps, 0xa80425fb);
+        ck_assert_uint_eq(entry->header.kernel, 0x60012);
+        ck_assert(entry->header.key[0] == 1 && entry->header.key[31] == 1);
+        ck_assert(entry->header.sources[0] == 2 && entry->header.sources[31] == 2);
+        ck_assert(entry->header.content[0] == 3 && entry->header.content[31] == 3);
         ck_assert_str_eq(entry->path, paths[_i]);
         ck_assert_mem_eq(g_bytes_get_data(entry->filter, NULL), program, sizeof program);
 }
@@ -197,9 +197,9 @@ START_TEST(test_matching) {
 
         seccomp_cache_key_init(&made, matches[_i].profile, &(SeccompTarget) { 5, 0xc000003e, 0 });
         seccomp_cache_key_init(&asked, matches[_i].profile, &matches[_i].target);
-        entry->bounding_caps = 5;
-        entry->kernel = matches[_i].entry_kernel;
-        memcpy(entry->key, made.digest, sizeof entry->key);
+        entry->header.bounding_caps = 5;
+        entry->header.kernel = matches[_i].entry_kernel;
+        memcpy(entry->header.key, made.digest, sizeof entry->header.key);
         ck_assert_int_eq(seccomp_cache_check_key(entry, &asked, &error), !matches[_i].message);
         if (matches[_i].message)
                 ck_assert_str_eq(error->message, matches[_i].message);

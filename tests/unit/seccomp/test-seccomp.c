@@ -364,7 +364,7 @@ static void put_into_image(void) {
         g_auto(SeccompBuild) build = { 0 };
 
         ck_assert(seccomp_build(root, &key, &build, NULL));
-        memset(build.entry->sources, 0, sizeof build.entry->sources);
+        memset(build.entry->header.sources, 0, sizeof build.entry->header.sources);
         ck_assert(seccomp_cache_write(dir, key.name, build.entry, NULL));
 }
 

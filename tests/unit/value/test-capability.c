@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
 #include <linux/capability.h>
 
 #include "libstart/value/capability.h"
 #include "tests/unit/base/parse-tests.h"
+#include "tests/unit/fail-call.h"
 
 #define BIT(n) (G_GUINT64_CONSTANT(1) << (n))
 
@@ -27,10 +29,10 @@ static const BadValue bad[] = {
 
 static char *parse(const char *value, GError **error) {
         g_autoptr(GString) names = g_string_new(NULL);
-        guint64 mask = 5;
+        guint64 mask = 0;
 
-        if (!capability_parse(value, &mask, error)) {
-                ck_assert_uint_eq(mask, 5);
+        if (!capability_add(value, &mask, error)) {
+                ck_assert_uint_eq(mask, 0);
                 return NULL;
         }
         for (unsigned int i = 0; i < CAPABILITY_COUNT && mask != CAPABILITY_ALL; i++)
@@ -55,9 +57,22 @@ START_TEST(test_names) {
         for (unsigned int i = 0; i < CAPABILITY_COUNT; i++) {
                 guint64 mask = 0;
 
-                ck_assert(capability_parse(capability_name(i), &mask, NULL));
+                ck_assert(capability_add(capability_name(i), &mask, NULL));
                 ck_assert_uint_eq(mask, BIT(i));
         }
+}
+END_TEST
+
+/* What cannot be asked is not taken for the end of them. */
+START_TEST(test_read_fails) {
+        g_autoptr(GError) error = NULL;
+        guint64 set = 7;
+
+        if (!fail_call(SYS_prctl, PR_CAPBSET_READ, EINVAL))
+                return;
+        ck_assert(!bounding_set_read(&set, &error));
+        ck_assert_uint_eq(set, 7);
+        expect_error(error, KT_ERROR_FAILED, "Cannot see whether there is CAP_CHOWN: ");
 }
 END_TEST
 
@@ -65,4 +80,5 @@ TEST_MAIN("capability", {
         tcase_add_loop_test(tcase, test_good, 0, G_N_ELEMENTS(good));
         tcase_add_loop_test(tcase, test_bad, 0, G_N_ELEMENTS(bad));
         tcase_add_test(tcase, test_names);
+        tcase_add_test(tcase, test_read_fails);
 })

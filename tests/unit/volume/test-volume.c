@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
 #include <fcntl.h>
 #include <glib/gstdio.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "libstart/base/fd.h"
@@ -9,7 +15,12 @@
 #include "libstart/volume/tree-copy.h"
 #include "libstart/volume/volume.h"
 #include "tests/unit/base/expect-error.h"
+#include "tests/unit/fail-call.h"
 #include "tests/unit/test-main.h"
+
+#ifndef SYS_fchown32 /* of machines with 32 bits */
+# define SYS_fchown32 SYS_fchown
+#endif
 
 /* A directory with a volume, "v", and a container's root with a directory "d". */
 static char *top;
@@ -71,6 +82,44 @@ START_TEST(test_used_once) {
 }
 END_TEST
 
+/* Whether the image has something there cannot be told: that is no first use. */
+START_TEST(test_not_told) {
+        char name[NAME_MAX + 2];
+
+        memset(name, 'n', sizeof name - 1);
+        name[sizeof name - 1] = '\0';
+        ck_assert(!use(name, false));
+        expect("volumes/v/.keyturn-used", NULL);
+        ck_assert(use("d", false));
+        expect("volumes/v/_data/file", "content");
+}
+END_TEST
+
+/* Wherever it was interrupted, the next one gives it owner and mode. */
+static const long owner_calls[] = { SYS_fchmod, SYS_fchown32 };
+
+START_TEST(test_owner_after_a_failure) {
+        g_autofree char *from = below("root/d"), *data = below("volumes/v/_data");
+        struct stat st;
+        pid_t child;
+        int status;
+
+        if (geteuid() != 0 || chown(from, 5, 6) < 0)
+                return;
+        ck_assert_int_eq(chmod(from, 02750), 0);
+        child = fork();
+        if (child == 0)
+                _exit(fail_call(owner_calls[_i], FAIL_ALL, EIO) && use("d", true));
+        ck_assert(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+        expect("volumes/v/.keyturn-used", NULL);
+        ck_assert(use("d", true));
+        ck_assert_int_eq(stat(data, &st), 0);
+        ck_assert_uint_eq(st.st_uid, 5);
+        ck_assert_uint_eq(st.st_gid, 6);
+        ck_assert_uint_eq(st.st_mode & 07777, 02750);
+}
+END_TEST
+
 START_TEST(test_no_copy) {
         ck_assert(use("d", true));
         expect("volumes/v/_data/file", NULL);
@@ -82,6 +131,22 @@ START_TEST(test_not_empty) {
         ck_assert(use("d", false));
         expect("volumes/v/_data/file", NULL);
         expect("volumes/v/_data/mine", "x");
+}
+END_TEST
+
+/* As a Device= with the option ro. */
+START_TEST(test_read_only) {
+        g_autofree char *data = below("volumes/v/_data");
+
+        if (unshare(CLONE_NEWNS) < 0)
+                return; /* not root */
+        ck_assert_int_eq(g_mkdir_with_parents(data, 0755), 0);
+        ck_assert_int_eq(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL), 0);
+        ck_assert_int_eq(mount("none", data, "tmpfs", MS_RDONLY, "mode=0755"), 0);
+        ck_assert(use("d", false));
+        expect("volumes/v/_data/file", NULL);
+        expect("volumes/v/.keyturn-used", NULL);
+        ck_assert_int_eq(umount(data), 0);
 }
 END_TEST
 
@@ -114,6 +179,7 @@ START_TEST(test_copy) {
                         *copied_link = below("to/link"), *copied_hole = below("to/hole"), *target = NULL;
         const struct timespec times[2] = { { 1, 2 }, { 3, 4 } };
         struct stat st, other;
+        bool empty;
 
         ck_assert_int_eq(linkat(AT_FDCWD, file, AT_FDCWD, hard, 0), 0);
         ck_assert_int_eq(symlink("/etc/passwd", link), 0);
@@ -124,9 +190,11 @@ START_TEST(test_copy) {
         ck_assert_int_eq(utimensat(AT_FDCWD, file, times, 0), 0);
         ck_assert_int_eq(mkdir(to, 0700), 0);
         _cleanup_close_ int in = open(from, O_RDONLY | O_DIRECTORY), out = open(to, O_RDONLY | O_DIRECTORY);
-        ck_assert(tree_is_empty(out));
-        ck_assert(tree_copy(in, out, NULL));
-        ck_assert(!tree_is_empty(out));
+        ck_assert(tree_look(out, &empty));
+        ck_assert(empty);
+        ck_assert(tree_copy(in, out, NULL, NULL, NULL));
+        ck_assert(tree_look(out, &empty));
+        ck_assert(!empty);
         ck_assert_int_eq(stat(copied, &st), 0);
         ck_assert_int_eq(stat(copied_hard, &other), 0);
         ck_assert_int_eq((int) (st.st_ino == other.st_ino), 1);
@@ -140,6 +208,72 @@ START_TEST(test_copy) {
 }
 END_TEST
 
+static bool copy_below(const char *name, GError **error) {
+        g_autofree char *from = below("root/d"), *to = below(name);
+
+        ck_assert_int_eq(mkdir(to, 0700), 0);
+        _cleanup_close_ int in = open(from, O_RDONLY | O_DIRECTORY), out = open(to, O_RDONLY | O_DIRECTORY);
+        return tree_copy(in, out, NULL, NULL, error);
+}
+
+/* Another name of a file, so deep that no path leads there: it is missing, and that is said. */
+START_TEST(test_link_that_fails) {
+        g_autofree char *root = below("root/d"), *component = g_strnfill(250, 'd');
+        int fd = open(root, O_RDONLY | O_DIRECTORY);
+        g_autoptr(GError) error = NULL;
+
+        for (size_t depth = 0; depth < PATH_MAX / 250 + 1; depth++) {
+                _cleanup_close_ int parent = fd;
+
+                ck_assert_int_eq(mkdirat(parent, component, 0755), 0);
+                fd = openat(parent, component, O_RDONLY | O_DIRECTORY);
+        }
+        ck_assert_int_eq(mknodat(fd, "first", S_IFREG | 0644, 0), 0);
+        ck_assert(copy_below("one", NULL));
+        ck_assert_int_eq(linkat(fd, "first", fd, "second", 0), 0);
+        fd_close(&fd);
+        ck_assert(!copy_below("both", &error));
+        expect_error(error, KT_ERROR_FAILED, "File name too long");
+}
+END_TEST
+
+/* Where a file system has no links there are two files. */
+START_TEST(test_no_links) {
+        g_autofree char *file = below("root/d/file"), *hard = below("root/d/hard");
+
+        ck_assert_int_eq(link(file, hard), 0);
+        if (!fail_call(SYS_linkat, FAIL_ALL, EPERM))
+                return;
+        ck_assert(copy_below("to", NULL));
+        expect("to/file", "content");
+        expect("to/hard", "content");
+}
+END_TEST
+
+/* What cannot be had counts as nothing only where it is that. */
+static const struct {
+        long call;
+        int errnum;
+        bool copied;
+} attribute_calls[] = {
+        { SYS_flistxattr, ENOMEM, false }, { SYS_flistxattr, ENOTSUP, true }, { SYS_fgetxattr, EIO, false },
+        { SYS_fgetxattr, ENODATA, true },  { SYS_fsetxattr, ENOSPC, true },   { SYS_fsetxattr, EIO, false },
+        { SYS_fsetxattr, ENOTSUP, true },
+};
+
+START_TEST(test_attributes) {
+        g_autofree char *file = below("root/d/file"), *copied = below("to/file");
+        char value[2000] = "", found[2001];
+
+        if (setxattr(file, "user.keyturn", value, sizeof value, 0) < 0)
+                return; /* this file system has none */
+        ck_assert(copy_below("to", NULL));
+        ck_assert_int_eq(getxattr(copied, "user.keyturn", found, sizeof found), sizeof value);
+        if (fail_call(attribute_calls[_i].call, FAIL_ALL, attribute_calls[_i].errnum))
+                ck_assert_int_eq(copy_below("other", NULL), attribute_calls[_i].copied);
+}
+END_TEST
+
 static bool copy_known(guint32 uid, guint32 gid, const char *name, GError **error) {
         const IdExtent users[] = { { 0, uid, 1 }, { 1, 4000000, 3 } }, groups[] = { { 0, gid, 1 } };
         g_autoptr(GArray) uids = id_map_new(), gids = id_map_new();
@@ -149,7 +283,7 @@ static bool copy_known(guint32 uid, guint32 gid, const char *name, GError **erro
         g_array_append_vals(gids, groups, 1);
         ck_assert_int_eq(mkdir(to, 0700), 0);
         _cleanup_close_ int in = open(from, O_RDONLY | O_DIRECTORY), out = open(to, O_RDONLY | O_DIRECTORY);
-        return tree_copy_known(in, out, uids, gids, error);
+        return tree_copy(in, out, uids, gids, error);
 }
 
 /* Others' stay where they are: the first is named. */
@@ -175,9 +309,15 @@ TEST_MAIN("volume", {
         tcase_add_checked_fixture(tcase, setup, teardown);
         tcase_add_test(tcase, test_first_use_copies);
         tcase_add_test(tcase, test_used_once);
+        tcase_add_test(tcase, test_not_told);
+        tcase_add_loop_test(tcase, test_owner_after_a_failure, 0, G_N_ELEMENTS(owner_calls));
         tcase_add_test(tcase, test_no_copy);
         tcase_add_test(tcase, test_not_empty);
+        tcase_add_test(tcase, test_read_only);
         tcase_add_loop_test(tcase, test_interrupted, 0, G_N_ELEMENTS(interrupted));
         tcase_add_test(tcase, test_copy);
+        tcase_add_test(tcase, test_link_that_fails);
+        tcase_add_test(tcase, test_no_links);
+        tcase_add_loop_test(tcase, test_attributes, 0, G_N_ELEMENTS(attribute_calls));
         tcase_add_test(tcase, test_copy_known);
 })

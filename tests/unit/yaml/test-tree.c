@@ -14,8 +14,8 @@ static void print(const YamlNode *node, GString *text) {
         for (guint i = 0; i < node->items->len; i++) {
                 if (i > 0)
                         g_string_append_c(text, ',');
-                if (node->keys)
-                        g_string_append_printf(text, "%s:", (char *) node->keys->pdata[i]);
+                if (node->type == YAML_TREE_MAP)
+                        g_string_append_printf(text, "%s:", ((const YamlNode *) node->items->pdata[i])->key);
                 print(node->items->pdata[i], text);
         }
         g_string_append_c(text, node->type == YAML_TREE_MAP ? '}' : ']');

@@ -5,10 +5,10 @@
 
 START_TEST(test_plot) {
         g_autoptr(GArray) phases = phases_parse("launch 100000\nimage 300000\n");
-        const BootPlotRow rows[] = {
-                { "a<b>.service", 1500000, 2000000, 1900000, phases },
-                { "b.service", 1800000, 2000000, 0, NULL },
-                { "c.service", 1900000, 1950000, 10, phases }, /* cannot be: the phases are longer */
+        const PlotRow rows[] = {
+                { "a<b>.service", phases, 1500000, 2000000, 1900000 },
+                { "b.service", NULL, 1800000, 2000000, 0 },
+                { "c.service", phases, 1900000, 1950000, 10 }, /* cannot be: the phases are longer */
         };
         g_autofree char *svg = boot_plot_format(rows, G_N_ELEMENTS(rows), 1000000, 1800000);
 
@@ -27,7 +27,7 @@ START_TEST(test_plot) {
 END_TEST
 
 START_TEST(test_nothing_to_divide_by) {
-        const BootPlotRow row = { "a", 5, 5, 0, NULL };
+        const PlotRow row = { "a", NULL, 5, 5, 0 };
         g_autofree char *svg = boot_plot_format(&row, 1, 5, 0), *late = boot_plot_format(&row, 1, 1000, 0);
 
         ck_assert_ptr_null(strstr(svg, "nan"));

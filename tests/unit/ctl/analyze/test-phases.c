@@ -34,8 +34,8 @@ END_TEST
 
 START_TEST(test_svg) {
         g_autoptr(GArray) phases = phases_parse("launch 100\nimage 300\n");
-        const char *titles[] = { "a<b>.service", NULL };
-        g_autofree char *svg = phases_format_svg(titles, &phases);
+        const PlotRow row = { "a<b>.service", phases, 0, 0, 0 };
+        g_autofree char *svg = phases_format_svg(&row, 1);
 
         ck_assert_ptr_nonnull(strstr(svg, ">a&lt;b&gt;.service</text>"));
         ck_assert_ptr_nonnull(strstr(svg, "<title>image 300 us</title>"));

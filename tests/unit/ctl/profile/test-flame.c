@@ -6,51 +6,73 @@
 #include "libstart/ctl/profile/flame.h"
 #include "tests/unit/base/expect-error.h"
 
-static const char *const parts[] = { "first", "second", NULL }, *const colours[] = { "#111", "#222", NULL };
-
 /* path: with blanks between. */
 static void add(FlameFrame *root, const char *path, guint64 samples) {
         g_auto(GStrv) names = g_strsplit(path, " ", -1);
         FlameFrame *frame = root;
 
         frame->samples += samples;
-        for (char **name = names; *name; name++) {
-                frame = flame_below(frame, *name, g_str_has_prefix(*name, "k"));
-                frame->samples += samples;
-        }
+        for (char **name = names; *name; name++)
+                frame = flame_add(frame, *name, g_str_has_prefix(*name, "k"), samples);
         frame->self += samples;
 }
 
 static FlameFrame *make(void) {
         FlameFrame *root = flame_new("all");
 
-        add(root, "second main kread", 2);
-        add(root, "first main open kread", 5);
-        add(root, "first main", 1);
+        add(root, "payload main kread", 2);
+        add(root, "libstart main open kread", 5);
+        add(root, "libstart main", 1);
         return root;
+}
+
+static char *format_svg(FlameFrame *root, const char *title, double msec) {
+        return flame_format_svg((const FlameGraph[2]) { [1] = { root, msec } }, title);
 }
 
 START_TEST(test_tips) {
         g_autoptr(FlameFrame) root = make();
-        g_autoptr(GArray) tips = flame_find_tips(root);
+        g_autoptr(GArray) tips = NULL;
 
-        ck_assert_uint_eq(tips->len, 2);
-        ck_assert_str_eq(g_array_index(tips, FlameTip, 0).name, "kread");
-        ck_assert_uint_eq(g_array_index(tips, FlameTip, 0).samples, 7);
-        ck_assert(g_array_index(tips, FlameTip, 0).is_kernel);
-        ck_assert_str_eq(g_array_index(tips, FlameTip, 1).name, "main");
+        add(root, "idle", 9);
+        add(root, "libstart kread", 2);
+        tips = flame_find_tips((const FlameGraph[2]) { [1] = { root, 1 } });
+        ck_assert_uint_eq(tips->len, 3);
+        ck_assert_str_eq(g_array_index(tips, FlameTip, 0).part, "libstart");
+        ck_assert_str_eq(g_array_index(tips, FlameTip, 0).function, "kread");
+        ck_assert_uint_eq(g_array_index(tips, FlameTip, 0).samples[1], 7);
+        ck_assert_str_eq(g_array_index(tips, FlameTip, 1).part, "payload");
+        ck_assert_str_eq(g_array_index(tips, FlameTip, 1).function, "kread");
+        ck_assert_str_eq(g_array_index(tips, FlameTip, 2).function, "main");
+}
+END_TEST
+
+/* A function that only one of them has is compared with nothing. */
+START_TEST(test_changed_tips) {
+        g_autoptr(FlameFrame) before = make(), after = make();
+        const FlameGraph graphs[] = { { before, 1 }, { after, 2 } };
+        g_autoptr(GArray) tips = NULL;
+
+        add(after, "payload new", 1);
+        tips = flame_find_tips(graphs);
+        ck_assert_uint_eq(tips->len, 4);
+        ck_assert_uint_eq(g_array_index(tips, FlameTip, 0).samples[0], 5);
+        ck_assert_uint_eq(g_array_index(tips, FlameTip, 0).samples[1], 5);
+        ck_assert(g_array_index(tips, FlameTip, 0).change > 4.9);
+        ck_assert_str_eq(g_array_index(tips, FlameTip, 2).function, "new");
+        ck_assert_uint_eq(g_array_index(tips, FlameTip, 2).samples[0], 0);
 }
 END_TEST
 
 START_TEST(test_svg) {
         g_autoptr(FlameFrame) root = make();
-        g_autofree char *svg = flame_format_svg(root, "a title", parts, colours, 0.5, NULL);
-        const char *first = strstr(svg, "<title>first: 3.00 ms, 75.00 %</title>"),
-                   *second = strstr(svg, "<title>second: 1.00 ms, 25.00 %</title>");
+        g_autofree char *svg = format_svg(root, "a title", 0.5);
+        const char *libstart = strstr(svg, "<title>libstart: 3.00 ms, 75.00 %</title>"),
+                   *payload = strstr(svg, "<title>payload: 1.00 ms, 25.00 %</title>");
 
         ck_assert(g_str_has_prefix(svg, "<svg xmlns="));
         ck_assert_ptr_nonnull(strstr(svg, ">a title</text>"));
-        ck_assert(first && second && first < second);
+        ck_assert(libstart && payload && libstart < payload);
         ck_assert_ptr_nonnull(strstr(svg, "x=\"75.0000%\" width=\"25.0000%\" y=\"63\""));
         ck_assert_ptr_nonnull(strstr(svg, "<title>kread (kernel): 2.50 ms, 62.50 %</title>"));
 }
@@ -59,9 +81,9 @@ END_TEST
 START_TEST(test_narrow_is_left_out) {
         g_autoptr(FlameFrame) root = make();
 
-        add(root, "first narrow", 1);
-        add(root, "first wide", 9991);
-        g_autofree char *svg = flame_format_svg(root, "", parts, colours, 1, NULL);
+        add(root, "libstart narrow", 1);
+        add(root, "libstart wide", 9991);
+        g_autofree char *svg = format_svg(root, "", 1);
         ck_assert_ptr_null(strstr(svg, "<title>narrow"));
         ck_assert_ptr_nonnull(strstr(svg, ">wide</text>"));
 }
@@ -86,9 +108,9 @@ START_TEST(test_hostile_names) {
         const GMarkupParser nothing = { 0 };
         GError *error = NULL;
 
-        flame_below(flame_below(root, "first", false), hostile[_i], false)->samples = 1;
-        root->samples = flame_below(root, "first", false)->samples = 1;
-        g_autofree char *svg = flame_format_svg(root, hostile[_i], parts, colours, 1, NULL);
+        root->samples = 1;
+        flame_add(flame_add(root, "libstart", false, 1), hostile[_i], false, 1);
+        g_autofree char *svg = format_svg(root, hostile[_i], 1);
         xml = g_markup_parse_context_new(&nothing, G_MARKUP_TREAT_CDATA_AS_TEXT, NULL, NULL);
         ck_assert_msg(g_markup_parse_context_parse(xml, svg, -1, &error) &&
                               g_markup_parse_context_end_parse(xml, &error),
@@ -104,9 +126,9 @@ START_TEST(test_long_name) {
         g_autoptr(FlameFrame) root = flame_new("all");
         g_autofree char *name = g_strnfill(100000, 'n');
 
-        flame_below(flame_below(root, "first", false), name, false)->samples = 1;
-        root->samples = flame_below(root, "first", false)->samples = 1;
-        g_autofree char *svg = flame_format_svg(root, "", parts, colours, 1, NULL);
+        root->samples = 1;
+        flame_add(flame_add(root, "libstart", false, 1), name, false, 1);
+        g_autofree char *svg = format_svg(root, "", 1);
         ck_assert_uint_lt(strlen(svg), 10000);
         ck_assert_ptr_nonnull(strstr(svg, ">nnnn"));
 }
@@ -119,8 +141,8 @@ START_TEST(test_stacks) {
         g_autoptr(GError) error = NULL;
         double msec;
 
-        add(root, "first <a>&amp;\"</metadata> ]]> 3", 4);
-        svg = flame_format_svg(root, "", parts, colours, 0.25, NULL);
+        add(root, "libstart <a>&amp;\"</metadata> ]]> 3", 4);
+        svg = format_svg(root, "", 0.25);
         read = flame_stacks_read(svg, strlen(svg), &msec, &error);
         ck_assert_msg(read, "%s", error ? error->message : "no error");
         ck_assert(msec > 0.24 && msec < 0.26);
@@ -170,18 +192,19 @@ END_TEST
 /* What has grown is red, what has shrunk blue. */
 START_TEST(test_diff) {
         g_autoptr(FlameFrame) before = make(), after = make();
-        const FlameBefore old = { before, 1 };
+        const FlameGraph graphs[] = { { before, 1 }, { after, 1 } };
         g_autofree char *svg = NULL;
 
-        add(after, "first main new", 4);
-        svg = flame_format_svg(after, "", parts, colours, 1, &old);
+        add(after, "libstart main new", 4);
+        svg = flame_format_svg(graphs, "");
         ck_assert_ptr_nonnull(strstr(strstr(svg, "<title>new: "), "fill=\"#ff3c3c\""));
-        ck_assert_ptr_nonnull(strstr(strstr(svg, "<title>second: "), "fill=\"#f0f0ff\""));
+        ck_assert_ptr_nonnull(strstr(strstr(svg, "<title>payload: "), "fill=\"#f0f0ff\""));
 }
 END_TEST
 
 TEST_MAIN("flame", {
         tcase_add_test(tcase, test_tips);
+        tcase_add_test(tcase, test_changed_tips);
         tcase_add_test(tcase, test_svg);
         tcase_add_test(tcase, test_stacks);
         tcase_add_loop_test(tcase, test_no_pictures, 0, G_N_ELEMENTS(no_pictures));

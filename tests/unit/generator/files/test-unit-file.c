@@ -44,6 +44,12 @@ static const struct {
         { "[A]\nK=\xff\n", NULL, "x.container:2: the line is not UTF-8" },
         { "[A]\n# \xff\nK=v\n", "v" },
         { "[A]\n[\xff]\n", NULL, "x.container:2: the line is not UTF-8" },
+        { "\xef\xbb\xbf[A]\nK=v\n", NULL,
+          "x.container:1: the file begins with a byte order mark (BOM), which editors rarely show: save it as UTF-8 "
+          "without one" },
+        { "\xef\xbb\xbf", NULL,
+          "x.container:1: the file begins with a byte order mark (BOM), which editors rarely show: save it as UTF-8 "
+          "without one" },
         { "[A]\nK=a \\\\", NULL, "x.container:2: the last line of the file ends in two backslashes" },
 };
 

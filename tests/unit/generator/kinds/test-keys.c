@@ -82,28 +82,28 @@ static const Case cases[] = {
 
 static GString *given;
 
-static bool handle_text(Container *container, const Key *key, const Value *value, GError **error) {
+static bool handle_text(Conversion *container, const Key *key, const Value *value, GError **error) {
         g_string_append_printf(given, "%s|", value->text);
         return true;
 }
 
-static bool handle_number(Container *container, const Key *key, const Value *value, GError **error) {
+static bool handle_number(Conversion *container, const Key *key, const Value *value, GError **error) {
         g_string_append_printf(given, "%u:%s|", value->line->number, value->text);
         return true;
 }
 
 /* The lines become those of a file, with nothing else in it. */
-static Container *apply_lines(SourceFile *source, const char *const *lines, const Key *key) {
+static Conversion *apply_lines(SourceFile *source, const char *const *lines, const Key *key) {
         KeyTable table = { "Test", key, 1 };
         g_autoptr(GString) text = g_string_new("[Test]\n");
-        Container *container;
+        Conversion *container;
 
         source->path = (char *) "FILE";
         source->unit = unit_file_new();
         for (; *lines; lines++)
                 g_string_append_printf(text, "Key=%s\n", *lines);
         ck_assert(unit_file_parse(source->unit, "FILE", text->str, text->len, NULL));
-        container = container_new(source, g_strdup("test.service"), NULL);
+        container = conversion_new(source, g_strdup("test.service"), NULL);
         g_string_truncate(given, 0);
         keys_apply(container, &table);
         return container;
@@ -113,8 +113,8 @@ START_TEST(reads) {
         const Case *c = &cases[_i];
         const Key key = { "Key", c->read, handle_text, NULL };
         SourceFile source = { 0 };
-        g_autoptr(Container) container = apply_lines(&source, c->lines, &key);
-        const GPtrArray *findings = container_findings(container);
+        g_autoptr(Conversion) container = apply_lines(&source, c->lines, &key);
+        const GPtrArray *findings = conversion_findings(container);
         g_autoptr(GString) expected = g_string_new(NULL);
         unsigned n_bad = 0;
 
@@ -135,7 +135,7 @@ END_TEST
 START_TEST(keeps_lines) {
         const Key key = { "Key", READ_PAIRS, handle_number, NULL };
         SourceFile source = { 0 };
-        g_autoptr(Container) container = apply_lines(&source, (const char *[]) { "b=1 c=1", "a=2 b=2", NULL }, &key);
+        g_autoptr(Conversion) container = apply_lines(&source, (const char *[]) { "b=1 c=1", "a=2 b=2", NULL }, &key);
 
         ck_assert_str_eq(given->str, "3:a=2|3:b=2|2:c=1|");
         unit_file_free(source.unit);
@@ -146,8 +146,8 @@ END_TEST
 START_TEST(refuses_every_line) {
         const Key key = { "Key", READ_LINES, NULL, "no" };
         SourceFile source = { 0 };
-        g_autoptr(Container) container = apply_lines(&source, (const char *[]) { "a", "", "b", "c", NULL }, &key);
-        const GPtrArray *findings = container_findings(container);
+        g_autoptr(Conversion) container = apply_lines(&source, (const char *[]) { "a", "", "b", "c", NULL }, &key);
+        const GPtrArray *findings = conversion_findings(container);
 
         ck_assert_uint_eq(findings->len, 2);
         ck_assert_str_eq(((const Finding *) findings->pdata[0])->text, "FILE:4: 'Key=': not supported: no");
@@ -159,16 +159,16 @@ END_TEST
 START_TEST(orders_findings) {
         const Key key = { "Key", READ_BOOLEAN, handle_text, NULL };
         SourceFile source = { 0 };
-        g_autoptr(Container) container = apply_lines(&source, (const char *[]) { "yes", "no", NULL }, &key);
+        g_autoptr(Conversion) container = apply_lines(&source, (const char *[]) { "yes", "no", NULL }, &key);
         const UnitSection *section = unit_file_section(source.unit, "Test");
         g_autoptr(GString) order = g_string_new(NULL);
 
-        container_problem(container, NULL, "last");
-        container_warning(container, &g_array_index(section->lines, UnitLine, 1), "third");
-        container_problem(container, &g_array_index(section->lines, UnitLine, 0), "second");
-        container_problem(container, &section->header, "first");
+        conversion_problem(container, NULL, "last");
+        conversion_warning(container, &g_array_index(section->lines, UnitLine, 1), "third");
+        conversion_problem(container, &g_array_index(section->lines, UnitLine, 0), "second");
+        conversion_problem(container, &section->header, "first");
         for (guint i = 0; i < container->findings->len; i++) {
-                const Finding *finding = container_findings(container)->pdata[i];
+                const Finding *finding = conversion_findings(container)->pdata[i];
 
                 g_string_append_printf(order, "%s%s\n", finding->is_problem ? "" : "(warning) ", finding->text);
         }

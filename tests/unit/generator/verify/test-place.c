@@ -38,4 +38,26 @@ START_TEST(test_place) {
 }
 END_TEST
 
-TEST_MAIN("place", { tcase_add_loop_test(tcase, test_place, 0, G_N_ELEMENTS(places)); })
+static const struct {
+        const char *message, *rest;
+        guint column;
+} messages[] = {
+        { "column 4: did not find expected key", "did not find expected key", 4 },
+        { "did not find expected key", "did not find expected key", 0 },
+        { "column four: x", "column four: x", 0 },
+        { "column 4", "column 4", 0 },
+        { "column 99999999999: x", "column 99999999999: x", 0 },
+};
+
+START_TEST(test_take_column) {
+        const char *message = messages[_i].message;
+
+        ck_assert_uint_eq(place_take_column(&message), messages[_i].column);
+        ck_assert_str_eq(message, messages[_i].rest);
+}
+END_TEST
+
+TEST_MAIN("place", {
+        tcase_add_loop_test(tcase, test_place, 0, G_N_ELEMENTS(places));
+        tcase_add_loop_test(tcase, test_take_column, 0, G_N_ELEMENTS(messages));
+})
