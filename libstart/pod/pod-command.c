@@ -227,6 +227,7 @@ typedef struct Maker {
         int userns; /* -1: the host's */
         int proc;   /* a procfs that can be written to, where that is needed */
         int made[G_N_ELEMENTS(kinds)];
+        bool is_done; /* else it has an error, or was killed */
         GError *error;
 } Maker;
 
@@ -255,7 +256,9 @@ static bool make_namespaces(Maker *maker) {
 }
 
 static int run_maker(void *data) {
-        (void) make_namespaces(data);
+        Maker *maker = data;
+
+        maker->is_done = make_namespaces(maker);
         syscall(SYS_exit, 0);
         return 0;
 }
@@ -268,10 +271,11 @@ static bool run_child(Maker *maker, GError **error) {
                 return error_set_errno(error, errno, "Cannot make a process");
         while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
                 ;
-        if (!maker->error)
-                return true;
-        g_propagate_error(error, maker->error);
-        return false;
+        if (maker->error)
+                g_propagate_error(error, maker->error);
+        else if (!maker->is_done)
+                error_set(error, KT_ERROR_FAILED, "Cannot make the pod's namespaces: the process that does was killed");
+        return maker->is_done;
 }
 
 static bool pin(const char *directory, const char *name, int fd, GError **error) {

@@ -32,19 +32,20 @@ void userns_hide_process(void) {
 
 typedef struct Child {
         int namespace; /* to enter; -1: a new one, which it leaves open here */
-        int errnum;
+        int errnum;    /* 0: it has done so; ECANCELED: it was killed before */
 } Child;
 
 /* Next to nothing may be done here: the memory is the parent's, which waits. */
 static int end(void *data) {
         Child *child = data;
+        long r;
 
         if (child->namespace < 0)
-                child->namespace = (int) syscall(SYS_openat, AT_FDCWD, "/proc/self/ns/user", O_RDONLY | O_CLOEXEC);
-        else if (syscall(SYS_setns, child->namespace, CLONE_NEWUSER) < 0)
-                child->errnum = errno;
-        if (child->namespace < 0)
-                child->errnum = errno;
+                r = child->namespace =
+                        (int) syscall(SYS_openat, AT_FDCWD, "/proc/self/ns/user", O_RDONLY | O_CLOEXEC);
+        else
+                r = syscall(SYS_setns, child->namespace, CLONE_NEWUSER);
+        child->errnum = r < 0 ? errno : 0;
         syscall(SYS_exit, 0);
         return 0;
 }
@@ -125,7 +126,7 @@ static int make_in_view(const GArray *uids, const GArray *gids, GError **error) 
 }
 
 int userns_descriptor_make(const GArray *uids, const GArray *gids, GError **error) {
-        Child child = { .namespace = -1 };
+        Child child = { .namespace = -1, .errnum = ECANCELED };
         pid_t pid;
 
         if (user_view_is_entered())
@@ -159,7 +160,7 @@ static bool read_map(pid_t pid, const char *name, GArray **ret, GError **error) 
 }
 
 bool userns_descriptor_read(int fd, GArray **ret_uids, GArray **ret_gids, GError **error) {
-        Child child = { .namespace = fd };
+        Child child = { .namespace = fd, .errnum = ECANCELED };
         pid_t pid = make_ended_child(&child);
         bool ok;
 
