@@ -39,7 +39,7 @@ LETS_GO = '-b execve'
 LIMIT = 20
 STATE = r"""
 find /run/keyturn /run/netns /var/lib/keyturn /var/lib/containers/storage/volumes -xdev 2>/dev/null |
-        grep -v -e /.health-every$ -e ^/run/keyturn/seccomp/ | sort
+        grep -v -e /.health-every$ -e ^/run/keyturn/seccomp/ -e ^/var/lib/keyturn/cut$ | sort
 cut -d' ' -f5 /proc/1/mountinfo | sort
 ps -e -o comm= | grep -E 'libstart|keyturn|netavark|strace' | sort
 ip -o link | cut -d: -f2 | sed 's/@.*//' | grep -v veth
@@ -72,6 +72,13 @@ def strace(options):
     return f'strace -D -f -qq -o {TRACE} {options}'
 
 
+def write_script(machine, once=False):
+    """To be put before a service's command."""
+    # Not what it executes, as netavark's servers, which go on.
+    machine.write('/run/faults.sh', f'#!/bin/sh\noptions=$(cat /run/faults.options) || exec "$@"\n{"rm /run/faults.options" if once else ""}\n'
+                  f'exec {strace(LETS_GO + " $options")} "$@"\n', 0o755)
+
+
 def put_before_services(machine, operation):
     for service in operation.services:
         unit, _, key = service.partition(':')
@@ -82,11 +89,7 @@ def put_before_services(machine, operation):
         # What strace needs, and a debugger must not have else.
         machine.unit(f'{unit}.d/90-faults.conf', '[Service]\nCapabilityBoundingSet=~\nSystemCallFilter=\nNoNewPrivileges=no\n' +
                      f'{key}=\n' + ''.join(f'{key}={prefix}{command}\n' for prefix, command in lines))
-    with open(machine.path('/run/faults.sh'), 'w') as file:
-        # Not what it executes, as netavark's servers, which go on.
-        file.write(f'#!/bin/sh\noptions=$(cat /run/faults.options) || exec "$@"\n{"rm /run/faults.options" if operation.once else ""}\n'
-                   f'exec {strace(LETS_GO + " $options")} "$@"\n')
-        os.fchmod(file.fileno(), 0o755)
+    write_script(machine, operation.once)
 
 
 def set_options(machine, options):
@@ -100,7 +103,7 @@ def do(machine, operation, options):
     machine.run(operation.before)
     set_options(machine, options)
     begin = time.monotonic()
-    done = machine.run(f'rm -f {TRACE}; timeout --signal=KILL {LIMIT} {command}', check=False, timeout=3 * LIMIT)
+    done = machine.run(f'install -m 0666 /dev/null {TRACE}; timeout --signal=KILL {LIMIT} {command}', check=False, timeout=3 * LIMIT)
     done.hangs = time.monotonic() - begin > LIMIT
     return done
 
@@ -190,7 +193,7 @@ def meet(machine, operation, right, fault):
     machine.run(operation.before)
     set_options(machine, f'-e trace={call},execve -e inject={call}:delay_enter={int(SLOW * 1000000)}:when={number}')
     begin = time.monotonic()
-    done = machine.run(f'rm -f {TRACE}; {operation.command} >/dev/null 2>&1 & sleep {SLOW / 2}; {action}; status=$?; wait; '
+    done = machine.run(f'install -m 0666 /dev/null {TRACE}; {operation.command} >/dev/null 2>&1 & sleep {SLOW / 2}; {action}; status=$?; wait; '
                        'while pgrep -x strace >/dev/null; do sleep 0.05; done; exit $status', check=False, timeout=3 * LIMIT)
     problems = []
     if time.monotonic() - begin > LIMIT:

@@ -7,20 +7,23 @@ The whole matrix takes hours:
 
 import os
 import sys
+import textwrap
+from dataclasses import replace
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 
 import memory  # noqa: E402
 import registry  # noqa: E402
-from matrix import KILL, LETS_GO, STATE, TRACE, Operation, run  # noqa: E402
+import users  # noqa: E402
+from matrix import KILL, LETS_GO, STATE, TRACE, Operation, run, write_script  # noqa: E402
 
 TEST_SECONDS = 300  # the relay's faults take five seconds each
 BUSYBOX = 'localhost/test/busybox'
 EMPTY = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'  # sha256
 # What protects the payload, as it sees it.
 SHOW = 'grep -E "^(Cap|Seccomp|NoNewPrivs|Uid|Gid|Groups)" /proc/self/status; cut -d" " -f5,6 /proc/self/mountinfo | sort; echo end'
-
-
+# Where it goes to a file of a volume.
+SHOWN = 'for i in 1 2 3 4 5; do grep -qs end /srv/faults/shown && break; sleep 0.1; done; cat /srv/faults/shown'
 # As where TasksMax= or a limit of processes is reached: none can be made from the first, the second ... on.
 NO_PROCESS = [('clone,clone3,fork,vfork', f'{number}+', 'EAGAIN') for number in (1, 2, 4)]
 
@@ -94,7 +97,7 @@ def test_start(machine):
     run(machine, Operation(
         command='systemctl start web',
         services=('web.service',),
-        result='for i in 1 2 3 4 5; do grep -qs end /srv/faults/shown && break; sleep 0.1; done; cat /srv/faults/shown',
+        result=SHOWN,
         undo='systemctl stop web keyturn-network@web; systemctl reset-failed; rm -f /srv/faults/shown',
         undoing=('systemctl stop web keyturn-network@web',),
         using=('systemctl restart web', 'systemctl start web && systemctl restart keyturn-network@web web')),
@@ -263,7 +266,9 @@ def test_pod(machine):
     run(machine, Operation(
         sample=2,
         command='systemctl start shop-pod', services=('shop-pod.service',), result=PINS, undo=STOP_POD, again=True,
-        undoing=('systemctl stop shop-pod shop-network',), using=('systemctl restart shop-pod',)))
+        undoing=('systemctl stop shop-pod shop-network',), using=('systemctl restart shop-pod',)),
+        # the pod was there, and its namespaces were the machine's
+        known=[(call, number, KILL) for call in ('unshare', 'sethostname', 'setns') for number in (1, 2)])
 
 
 def test_pod_down(machine):
@@ -465,7 +470,7 @@ def generating(machine):
         # Which filters are made ahead depends on what can be asked; a start looks itself.
         result=f'({made}) | grep -v keyturn-seccomp',
         # A unit is whole, or is not there, or says that it is refused; or it is empty, and nothing that systemd starts.
-        failure=f'({made}) | while read -r line; do case $line in *.tmp\\ *|*.service\\ {EMPTY}*) continue;; esac; grep -qxF "$line" /run/right || grep -q "libstart refuse" "/run/made/${{line%% *}}" '
+        failure=f'({made}) | grep -v -e keyturn-seccomp -e keyturn-untrusted-paths | while read -r line; do case $line in *.tmp\\ *|*.service\\ {EMPTY}*) continue;; esac; grep -qxF "$line" /run/right || grep -q "libstart refuse" "/run/made/${{line%% *}}" '
                 '|| { echo "$line"; exit 1; }; done',
         undo='rm -rf /run/made/*',
         warns=True)
@@ -475,6 +480,88 @@ def test_generator(machine):
     run(machine, generating(machine),
         # no unit, and not a word
         known=[*(('newfstatat', number, 'EIO') for number in range(1, 6)), *(('getdents64', number, 'EIO') for number in range(1, 6))])
+
+
+POD = """
+apiVersion: v1
+kind: Pod
+metadata: {name: web}
+spec:
+  hostNetwork: true
+  containers:
+    - name: server
+      image: localhost/test/busybox
+      command: [sh, -c, "sleep 1000"]
+      securityContext: {readOnlyRootFilesystem: true, runAsUser: 5}
+      volumeMounts: [{name: data, mountPath: /data}, {name: conf, mountPath: /etc/app}]
+      readinessProbe: {exec: {command: ["true"]}}
+  volumes:
+    - {name: data, emptyDir: {}}
+    - {name: conf, configMap: {name: settings}}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: settings}
+data: {a: "1"}
+"""
+
+
+def test_generator_of_an_application(machine):
+    machine.container('app.kube', '[Kube]\nYaml=app.yaml\n', reload=False)
+    machine.write('/etc/containers/systemd/app.yaml', POD)
+    try:
+        run(machine, replace(generating(machine), sample=4))
+    finally:
+        machine.run('rm /etc/containers/systemd/app.*')
+
+
+def test_filters(machine):
+    containers(machine)
+    run(machine, Operation(
+        sample=4,
+        command='systemctl restart keyturn-seccomp', services=('keyturn-seccomp.service',),
+        result='cd /run/keyturn/seccomp && for f in $(find . -type f | sort); do echo $f $(sha256sum <$f); done', warns=True,
+        undo='systemctl stop keyturn-seccomp; systemctl reset-failed'))
+
+
+SHOWS = f"""
+    [Container]
+    Image={BUSYBOX}
+    Network=none
+    Volume=/srv/faults:/out
+    Exec=sh -c '. /out/show; trap exit TERM; sleep 1000 & wait'
+    """
+
+
+def test_other_runtime(machine):
+    machine.run('mkdir -p /srv/faults')
+    machine.write('/srv/faults/show', f'({SHOW}) >/out/shown\n')
+    machine.container('web', SHOWS + '[Keyturn]\nRuntime=crun\n')
+    run(machine, Operation(
+        sample=4,
+        command='systemctl start web', services=('web.service',), payload=r'execve\("(/usr/bin/crun|/bin/sh)"',
+        result=SHOWN, undo='systemctl stop web; systemctl reset-failed; rm -f /srv/faults/shown'))
+
+
+def test_start_of_a_user(machine):
+    uid = users.USERS['alice']
+    systemctl = f'setpriv --reuid {uid} --regid {uid} --init-groups env XDG_RUNTIME_DIR=/run/user/{uid} HOME=/home/alice systemctl --user '
+    machine.run('mkdir -p /srv/faults && chmod 0777 /srv/faults')
+    machine.write('/srv/faults/show', f'({SHOW}) >/out/shown\n')
+    users.container(machine, 'mine', textwrap.dedent(SHOWS) + '[Service]\nKillSignal=SIGKILL\n')
+    command = [line for line in machine.run(systemctl + 'cat mine').out.splitlines() if line.startswith('ExecStart=')][-1]
+    dropin = '/home/alice/.config/systemd/user/mine.service.d/90-faults.conf'
+    machine.write(dropin, '[Service]\nExecStart=\n' + command.replace('=', '=/run/faults.sh ', 1) + '\n')
+    write_script(machine)
+    machine.run(systemctl + 'daemon-reload')
+    run(machine, Operation(
+        sample=4,
+        command=systemctl + 'start mine',
+        state=STATE + f"""
+            cd /run/user/{uid}/keyturn && find . | grep -v seccomp | sort
+            cut -d" " -f5 /proc/$(cut -d" " -f1 .view)/mountinfo | sort
+            """,
+        result=SHOWN, undo=f'{systemctl} stop mine; {systemctl} reset-failed; rm -f /srv/faults/shown'))
 
 
 # What a pull or an update may leave, beside the rest: an image, a layer, a temporary file. The lock of a name stays.
@@ -664,3 +751,4 @@ def test_memory_of_the_generator(machine):
     machine.container('large', f'[Container]\nImage={BUSYBOX}\n' +
                       ''.join(f'Environment=VARIABLE_{i}="{i:0100}"\n' for i in range(3000)), reload=False)
     memory.run(machine, generating(machine))
+
