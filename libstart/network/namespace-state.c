@@ -33,7 +33,8 @@ char *namespace_state_path(const char *unit, const char *file) {
 }
 
 char **namespace_state_list(GError **error) {
-        g_auto(GStrv) names = directory_list(PATH_NETWORK, error);
+        g_autofree char *path = g_build_filename(namespace_state_run(), NAME_NETWORK, NULL);
+        g_auto(GStrv) names = directory_list(path, error);
         g_autoptr(GStrvBuilder) units = names ? g_strv_builder_new() : NULL;
 
         for (char **name = names; name && *name; name++)
