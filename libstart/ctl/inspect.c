@@ -26,7 +26,7 @@ static void add(Table *table, const ContainerUnit *c, const RunningFacts *facts)
         table_add(table, g_strdup(c->args->name), g_strdup(c->unit), g_strdup(c->source), g_strdup(c->state),
                   c->pid ? g_strdup_printf("%u", c->pid) : NULL, g_strdup(c->args->image), g_strdup(facts->image_id),
                   g_strdup(facts->created), facts->image ? g_strdup(facts->image->store) : NULL,
-                  facts->image ? g_strjoinv("\n", facts->image->layers) : NULL,
+                  facts->image ? table_join(facts->image->layers, g_strv_length(facts->image->layers)) : NULL,
                   process ? table_join(process->args, process->args_len) : NULL,
                   process ? g_strdup_printf("%u:%u", process->user->uid, process->user->gid) : NULL,
                   process ? g_strdup(process->cwd) : NULL, spec ? g_strdup(spec->hostname) : NULL,

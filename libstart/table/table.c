@@ -44,10 +44,24 @@ char *table_join(char *const *words, gsize n) {
 
         if (n == 0)
                 return NULL;
-        text = g_string_new(words[0]);
-        for (gsize i = 1; i < n; i++)
-                g_string_append_printf(text, "\n%s", words[i]);
+        text = g_string_new(NULL);
+        for (gsize i = 0; i < n; i++) {
+                g_autofree char *escaped = g_strescape(words[i], NULL);
+
+                g_string_append_printf(text, "%s%s", i > 0 ? "\n" : "", escaped);
+        }
         return g_string_free(text, FALSE);
+}
+
+/* What table_join() was given. */
+static char **split(const char *value) {
+        g_auto(GStrv) escaped = g_strsplit(value, "\n", -1);
+        guint n = g_strv_length(escaped);
+        char **words = g_new0(char *, n + 1);
+
+        for (guint i = 0; i < n; i++)
+                words[i] = g_strcompress(escaped[i]);
+        return words;
 }
 
 static char kind(const Table *table, guint column) {
@@ -112,8 +126,11 @@ static char *make_cell(const Table *table, guint i) {
                 shown = show_size(value);
         else if (value && is == '~')
                 shown = show_time(value);
-        else if (value && is == '@')
-                shown = g_strdelimit(g_strdup(value), "\n", ' ');
+        else if (value && is == '@') {
+                g_auto(GStrv) words = split(value);
+
+                shown = g_strjoinv(" ", words);
+        }
         return printable(shown ?: value ?: "-");
 }
 
@@ -194,11 +211,11 @@ static void add_text(yajl_gen json, const char *text) {
 }
 
 static void add_list(yajl_gen json, const char *value) {
-        g_auto(GStrv) lines = g_strsplit(value, "\n", -1);
+        g_auto(GStrv) words = split(value);
 
         yajl_gen_array_open(json);
-        for (char **line = lines; *line; line++)
-                add_text(json, *line);
+        for (char **word = words; *word; word++)
+                add_text(json, *word);
         yajl_gen_array_close(json);
 }
 

@@ -12,7 +12,7 @@ typedef struct Table Table;
  *   #  numbers
  *   %  sizes in bytes: numbers in JSON, shown as "1.5M"
  *   ~  times, as in ISO 8601: shown as "3 days ago"
- *   @  lists, with a line for each element: arrays in JSON, shown with blanks between them */
+ *   @  lists, of table_join(): arrays in JSON, shown with blanks between them */
 Table *table_new(const char *const *columns);
 void table_free(Table *table);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Table, table_free)
@@ -20,7 +20,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Table, table_free)
 /* One value for each column, taken over. NULL: none, "-" or null. */
 void table_add(Table *table, ...);
 
-/* Words as the value of a column of lists; NULL where there are none. Transfer full. */
+/* Words as the value of a column of lists, a line for each, with what is no plain text in it as g_strescape() has it;
+ * NULL where there are none. Transfer full. */
 char *table_join(char *const *words, gsize n);
 
 /* bold: of the headings, for a terminal. width: of that, in characters: the first columns that fit into it; 0: all.

@@ -8,9 +8,9 @@ static const char config[] =
         "{\"ociVersion\":\"1.0.0\",\"hostname\":\"h\\u001b\","
         "\"annotations\":{\"keyturn.image.id\":\"0123456789abcdef\"},"
         "\"mounts\":[{\"destination\":\"/proc\",\"type\":\"proc\"},"
-        "{\"destination\":\"/a\\tb\",\"source\":\"/srv/\\\\134\",\"type\":\"bind\"},{\"destination\":\"/x\"}],"
+        "{\"destination\":\"/a\\nb\",\"source\":\"/srv/\\\\134\",\"type\":\"bind\"},{\"destination\":\"/x\"}],"
         "\"process\":{\"cwd\":\"/\",\"user\":{\"uid\":4294967295,\"gid\":0},"
-        "\"args\":[\"sh\",\"-c\",\"echo a\\techo b\\\\n\",\"\"]}}";
+        "\"args\":[\"sh\",\"-c\",\"echo a\\n\\techo b\\\\n\",\"\"]}}";
 
 /* What a word is in the payload's command it is in the JSON, whatever is in it. */
 START_TEST(test_running) {
@@ -22,9 +22,9 @@ START_TEST(test_running) {
                        "[{\"container\":\"web\",\"unit\":\"u.service\",\"source\":\"/etc/containers/systemd/a.container\","
                        "\"state\":\"inactive(dead)\",\"pid\":2147483647,\"image\":\"localhost/i\","
                        "\"image_id\":\"0123456789abcdef\",\"created\":null,\"store\":null,\"layers\":null,"
-                       "\"command\":[\"sh\",\"-c\",\"echoa\\techob\\\\n\",\"\"],\"user\":\"4294967295:0\",\"workdir\":\"/\","
+                       "\"command\":[\"sh\",\"-c\",\"echoa\\n\\techob\\\\n\",\"\"],\"user\":\"4294967295:0\",\"workdir\":\"/\","
                        "\"hostname\":\"h\\u001B\",\"address\":null,\"ports\":null,"
-                       "\"mounts\":[\"proc:/proc\",\"/srv/\\\\134:/a\\tb\",\":/x\"],\"cgroup\":\"\",\"memory\":null,"
+                       "\"mounts\":[\"proc:/proc\",\"/srv/\\\\134:/a\\nb\",\":/x\"],\"cgroup\":\"\",\"memory\":null,"
                        "\"cpu_ms\":null,\"restarts\":0,\"config\":\"%s/web/config.json\"}]",
                        work);
 
@@ -41,8 +41,8 @@ START_TEST(test_text) {
 
         add_running(all, "u.service", "web", config);
         text = print_command(command_inspect, all, &plain, words, 0);
-        ck_assert_ptr_nonnull(strstr(text, "\n  COMMAND: sh -c echo a\\techo b\\n \n"));
-        ck_assert_ptr_nonnull(strstr(text, "\n   MOUNTS: proc:/proc /srv/\\134:/a\\tb :/x\n"));
+        ck_assert_ptr_nonnull(strstr(text, "\n  COMMAND: sh -c echo a\\n\\techo b\\n \n"));
+        ck_assert_ptr_nonnull(strstr(text, "\n   MOUNTS: proc:/proc /srv/\\134:/a\\nb :/x\n"));
         ck_assert_ptr_nonnull(strstr(text, "\n HOSTNAME: h\\x1b\n"));
 }
 END_TEST

@@ -83,6 +83,23 @@ START_TEST(test_kinds) {
 }
 END_TEST
 
+/* Words are the same words in JSON, and one line in text. */
+START_TEST(test_list) {
+        static const char *const columns_of_lists[] = { "@LIST", "@NONE", NULL };
+        static const char *const words[] = { "a\nb", "\\n", "", "\t\"\xc3\xa4", "\xff", "c d" };
+        g_autoptr(Table) table = table_new(columns_of_lists);
+
+        table_add(table, table_join((char *const *) words, G_N_ELEMENTS(words)), table_join(NULL, 0));
+        g_autofree char *text = table_format(table, false, 0), *json = table_format_json(table);
+        g_auto(GStrv) parts = g_strsplit_set(json, " \n", -1);
+        g_autofree char *dense = g_strjoinv("", parts);
+
+        ck_assert_ptr_nonnull(strstr(text, "\na\\nb \\n  \\t\"\xc3\xa4 \\xff c d  -\n"));
+        ck_assert_str_eq(dense, "[{\"list\":[\"a\\nb\",\"\\\\n\",\"\",\"\\t\\\"\xc3\xa4\",\"\xef\xbf\xbd\",\"cd\"],"
+                                "\"none\":null}]");
+}
+END_TEST
+
 START_TEST(test_long) {
         g_autoptr(Table) table = make_table();
         g_autofree char *text = table_format_long(table);
@@ -111,6 +128,7 @@ END_TEST
 
 TEST_MAIN("table", {
         tcase_add_test(tcase, test_kinds);
+        tcase_add_test(tcase, test_list);
         tcase_add_test(tcase, test_long);
         tcase_add_loop_test(tcase, test_age, 0, G_N_ELEMENTS(ages));
         tcase_add_test(tcase, test_text);
