@@ -74,7 +74,7 @@ static bool read_owner(const ContainerUnit *container, int payload, Place *place
 
 /* NAME:PATH, or a path of the host; one with a colon in its first name is written as ./A:B. */
 static bool read_place(const GPtrArray *all, const char *word, Place *ret, GError **error) {
-        const char *colon = word[0] == '/' || word[0] == '.' ? NULL : strchr(word, ':');
+        const char *end = word + strcspn(word, "/:"), *colon = word[0] != '.' && *end == ':' ? end : NULL;
         g_autofree char *name = colon ? g_strndup(word, (gsize) (colon - word)) : NULL;
         const ContainerUnit *container = colon ? container_units_get(all, name, error) : NULL;
         _cleanup_close_ int payload = -1;

@@ -14,6 +14,7 @@ static const struct {
         { { "a", "b" }, NULL, KT_ERROR_USAGE, "Neither 'a' nor 'b' is NAME:PATH" },
         { { "/a:b", "./web:/b" }, NULL, KT_ERROR_USAGE, "Neither '/a:b' nor './web:/b' is NAME:PATH" },
         { { ".web:/a", "../web:/b" }, NULL, KT_ERROR_USAGE, "Neither " },
+        { { "a/b:c", "web/b:/c" }, NULL, KT_ERROR_USAGE, "Neither 'a/b:c' nor 'web/b:/c' is NAME:PATH" },
         { { "", "web:/b" }, NULL, KT_ERROR_USAGE, "'' is no path" },
         { { "web:", "b" }, NULL, KT_ERROR_USAGE, "'web:' is no path" },
         { { "-", "web:/b" }, NULL, KT_ERROR_USAGE, "keyturnctl exec NAME cat" },
