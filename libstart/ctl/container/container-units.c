@@ -114,6 +114,16 @@ static char **find_arguments(char **words, bool *ret_is_refused) {
         return g_str_equal(words[1], "run") ? words + 2 : NULL;
 }
 
+bool container_unit_read_words(ContainerUnit *container, char **words, GError **error) {
+        char **arguments = find_arguments(words, &container->is_refused);
+
+        if (!arguments)
+                return true;
+        container->args = launch_args_parse((const char *const *) arguments, error);
+        return container->args &&
+               (container->args->name || error_set(error, KT_ERROR_USAGE, "its ExecStart= has no --name"));
+}
+
 static bool is_stopped(const ContainerUnit *container) {
         return g_str_equal(container->active, "inactive") || g_str_equal(container->active, "failed");
 }
@@ -122,17 +132,12 @@ static bool is_stopped(const ContainerUnit *container) {
 static bool read_unit(sd_bus *bus, const char *path, ContainerUnit *container, GError **error) {
         g_auto(GStrv) words = get_words(bus, path, error);
         g_autofree char *image = NULL, *required = NULL;
-        char **arguments;
         guint64 pid;
 
-        if (!words)
+        if (!words || !container_unit_read_words(container, words, error))
                 return false;
-        arguments = find_arguments(words, &container->is_refused);
-        if (!arguments)
-                return true;
-        container->args = launch_args_parse((const char *const *) arguments, error);
         if (!container->args)
-                return false;
+                return true;
         container->active = unit_string(bus, path, BUS_UNIT, "ActiveState");
         if (!container->active[0])
                 return error_set(error, KT_ERROR_FAILED, "Cannot read a unit's ActiveState=");

@@ -37,6 +37,10 @@ bool boot_times_read(BootTimes *ret, GError **error);
 void container_unit_free(ContainerUnit *container);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(ContainerUnit, container_unit_free)
 
+/* Its `args` and `is_refused`, of the words of ExecStart=; `args` stays NULL where these are of no container. They
+ * must have a name, by which its state is found: else libstart makes one up. */
+bool container_unit_read_words(ContainerUnit *container, char **words, GError **error);
+
 /* Whether it is libstart that has started what runs. Else it was Podman, before keyturn has taken the file over. */
 bool container_unit_is_started(const ContainerUnit *container);
 
