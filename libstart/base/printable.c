@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "libstart/base/error.h"
 #include "libstart/base/printable.h"
 
 static bool is_plain(gunichar c) {
@@ -77,4 +79,10 @@ void printable_print(const char *format, ...) {
         va_end(ap);
         shown = printable_lines(text);
         fputs(shown, stdout);
+}
+
+bool printable_flush(GError **error) {
+        errno = EIO; /* where it was an earlier write that failed */
+        return (fflush(stdout) == 0 && !ferror(stdout)) ||
+               error_set_errno(error, errno, "Cannot write to standard output");
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <glib.h>
+#include <stdbool.h>
 
 /* Text for a terminal or a log.
  *
@@ -26,3 +27,7 @@ char *printable_json(const char *json);
 
 /* As printf(3), of printable_lines(). */
 void printable_print(const char *format, ...) G_GNUC_PRINTF(1, 2);
+
+/* That all which went to standard output has been taken there: a full disk says so late, and who reads half of a
+ * document should know. At the end of a program. */
+bool printable_flush(GError **error);

@@ -11,6 +11,7 @@
 #include "libstart/base/exit-codes.h"
 #include "libstart/base/log.h"
 #include "libstart/base/own-program.h"
+#include "libstart/base/printable.h"
 #include "libstart/base/program.h"
 #include "libstart/base/user-view.h"
 #include "libstart/ctl/analyze/commands.h"
@@ -238,16 +239,16 @@ static bool parse(int *argc, char ***argv, GError **error) {
 }
 
 /* A script asks once which form of JSON it is to read: keyturnctl(8), JSON. */
-static void print_version(void) {
+static int print_version(void) {
         static const char *const columns[] = { "VERSION", "#JSON", NULL };
         g_autoptr(Table) table = table_new(columns);
 
-        if (!arg_options.json) {
-                puts("keyturnctl " KEYTURN_VERSION);
-                return;
-        }
         table_add(table, g_strdup(KEYTURN_VERSION), g_strdup(JSON_FORM));
-        table_print(table, true);
+        if (arg_options.json)
+                table_print(table, true);
+        else
+                puts("keyturnctl " KEYTURN_VERSION);
+        return EXIT_SUCCESS;
 }
 
 /* Behind it this process is the user's root. */
@@ -288,16 +289,16 @@ int keyturnctl_main(int argc, char *argv[]) {
          */
         setlocale(LC_CTYPE, "");
         if (parse(&argc, &argv, &error)) {
-                if (arg_version) {
-                        print_version();
-                        return EXIT_SUCCESS;
-                }
-                if (arg_host)
+                if (arg_version)
+                        status = print_version();
+                else if (arg_host)
                         error_set(&error, KT_ERROR_USAGE,
                                   "-H stands before anything else: keyturnctl -H HOST COMMAND");
                 else
                         status = run(argv + 1, &error);
         }
+        if (!error && !printable_flush(&error))
+                status = -1;
         if (error)
                 log_error("%s", error->message);
         return status >= 0 ? status : EXIT_KEYTURN;

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <stdio.h>
+
 #include "libstart/base/printable.h"
 #include "tests/unit/base/expect-error.h"
 
@@ -50,8 +52,34 @@ START_TEST(test_json) {
 }
 END_TEST
 
+/* In buffers of libc and beyond: what a write has failed with is remembered. */
+static const struct {
+        const char *file;
+        gsize length;
+        const char *error; /* NULL: none */
+} flushes[] = {
+        { "/dev/null", 1, NULL },
+        { "/dev/full", 0, NULL },
+        { "/dev/full", 1, "Cannot write to standard output: No space left on device" },
+        { "/dev/full", 1 << 20, "Cannot write to standard output" },
+};
+
+START_TEST(test_flush) {
+        g_autofree char *text = g_strnfill(flushes[_i].length, 'x');
+        g_autoptr(GError) error = NULL;
+
+        ck_assert_ptr_nonnull(freopen(flushes[_i].file, "w", stdout));
+        fputs(text, stdout);
+        ck_assert(printable_flush(&error) == !flushes[_i].error);
+        if (flushes[_i].error)
+                expect_error(error, KT_ERROR_FAILED, flushes[_i].error);
+        ck_assert_ptr_nonnull(freopen("/dev/null", "w", stdout));
+}
+END_TEST
+
 TEST_MAIN("printable", {
         tcase_add_loop_test(tcase, test_printable, 0, G_N_ELEMENTS(cases));
         tcase_add_test(tcase, test_lines);
         tcase_add_test(tcase, test_json);
+        tcase_add_loop_test(tcase, test_flush, 0, G_N_ELEMENTS(flushes));
 })
