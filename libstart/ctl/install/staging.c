@@ -168,10 +168,10 @@ static bool add_all_named(Staging *staging, const char *path, GError **error) {
                 return false;
         lines = g_strsplit(text ?: "", "\n", -1);
         for (char **line = lines; *line; line++) {
-                g_auto(GStrv) words = g_strsplit_set(*line, " \t\r=,:\"'", -1);
+                g_auto(GStrv) words = g_strsplit_set(g_strchug(*line), " \t\r=,:\"'", -1);
                 bool is_kube = g_strcmp0(words[0], "Yaml") == 0 || g_strcmp0(words[0], "ConfigMap") == 0;
 
-                for (char **word = words; (*line)[0] != '#' && words[0] && *word; word++) {
+                for (char **word = words; !strchr("#;", (*line)[0]) && *word; word++) {
                         if (!add_named(staging, directory, *word, g_str_has_suffix(words[0], "File"), error))
                                 return false;
                         if (is_kube)
