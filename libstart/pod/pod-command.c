@@ -274,7 +274,8 @@ static bool run_child(Maker *maker, GError **error) {
         if (maker->error)
                 g_propagate_error(error, maker->error);
         else if (!maker->is_done)
-                error_set(error, KT_ERROR_FAILED, "Cannot make the pod's namespaces: the process that does was killed");
+                error_set(error, KT_ERROR_FAILED,
+                          "Cannot make the pod's namespaces: the process that does was killed");
         return maker->is_done;
 }
 

@@ -41,8 +41,8 @@ static int end(void *data) {
         long r;
 
         if (child->namespace < 0)
-                r = child->namespace =
-                        (int) syscall(SYS_openat, AT_FDCWD, "/proc/self/ns/user", O_RDONLY | O_CLOEXEC);
+                r = child->namespace = (int) syscall(SYS_openat, AT_FDCWD, "/proc/self/ns/user",
+                                                     O_RDONLY | O_CLOEXEC);
         else
                 r = syscall(SYS_setns, child->namespace, CLONE_NEWUSER);
         child->errnum = r < 0 ? errno : 0;
