@@ -4,7 +4,7 @@
 #include "libstart/health/health-plan.h"
 
 /* What a start does for a container that has health checks, and no other one does: it writes down what is to be run,
- * and asks systemd to begin. The checks are `libstart health` (libstart/check/). */
+ * and asks systemd to begin. The checks are `libstart health` (check-command.c). */
 
 /* Into the container's directory, before the payload is started. */
 bool health_write(HealthPlan *plan, const char *directory, GError **error);
