@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What a payload may see differently, and why; and which keys no payload sees."""
 
-LABELS = 'needs a kernel with SELinux, where it is compared, too (vm/scenarios/selinux)'
+LABELS = 'needs a kernel with SELinux, where it is compared, too (vm/scenarios/selinux.py)'
 
 # Supported keys that are in no case of cases.py, and why. tests/gates/keys looks at it.
 NOT_COMPARED = {
     'IP6': 'needs a network of IPv6, whose clients are compared (booted/bridge)',
     'ContainersConfModule': "sets what keys set that are compared (booted/options)",
-    'AppArmor': "is newer than Podman 5.4, and needs a kernel that has it (vm/scenarios/apparmor)",
+    'AppArmor': "is newer than Podman 5.4, and needs a kernel that has it (vm/scenarios/apparmor.py)",
     'HttpProxy': "is newer than Podman 5.4",
     'ImageVolume': "is newer than Podman 5.4, whose option is compared",
     'LogOpt': "names lines in the journal; a payload does not see it (booted/logs)",

@@ -289,7 +289,7 @@ while :; do sleep 1; done
 
 
 def test_a_container_like_qm(machine):
-    """All that QM's own file has, with a root directory from a variable and a device by a hook. Its labels: vm/scenarios/selinux."""
+    """All that QM's own file has, with a root directory from a variable and a device by a hook. Its labels: vm/scenarios/selinux.py."""
     machine.run(f'''
         mkdir -p /usr/lib/qm; rm -rf /usr/lib/qm/rootfs; mounted=$(podman image mount {BUSYBOX})
         cp -a $mounted /usr/lib/qm/rootfs; podman image unmount {BUSYBOX}
