@@ -63,8 +63,8 @@ static void apply_podman_args(Conversion *container) {
         if (container->is_users)
                 owner_refuse(
                         container,
-                        "a user's manager starts nothing as somebody else: remove it (User= in [Container] says who the "
-                        "payload is), or write the file for the system's manager");
+                        "a user's manager starts nothing as somebody else: remove it (User= in [Container] says who "
+                        "the payload is), or write the file for the system's manager");
         else
                 owner_finish(container);
 }

@@ -242,10 +242,10 @@ Conversion *network_convert(const SourceFile *source, char *service_name, const 
         users_container_unit(container, container->service);
         set_commands(container);
         if (!container->is_users) /* as keyturn-network@.service */
-                service_confine(
-                        container->service,
-                        "CAP_SYS_ADMIN CAP_NET_ADMIN CAP_NET_RAW CAP_NET_BIND_SERVICE CAP_SYS_PTRACE CAP_DAC_OVERRIDE",
-                        NULL);
+                service_confine(container->service,
+                                "CAP_SYS_ADMIN CAP_NET_ADMIN CAP_NET_RAW CAP_NET_BIND_SERVICE CAP_SYS_PTRACE "
+                                "CAP_DAC_OVERRIDE",
+                                NULL);
         service_limit_start(container->service, "60");
         install_apply(container);
         return container;

@@ -124,9 +124,9 @@ static const char *find_advice(const char *option) {
                 { "device-cgroup-rule",
                   "means nothing for users, whose devices only their nodes' modes keep: remove it" },
                 { "privileged",
-                  "no user can give it all of the machine's devices: write what it needs of AddCapability=, AddDevice=, "
-                  "Unmask=ALL, SeccompProfile=unconfined and SecurityLabelDisable=true, or the file for the system's "
-                  "manager" },
+                  "no user can give it all of the machine's devices: write what it needs of AddCapability=, "
+                  "AddDevice=, Unmask=ALL, SeccompProfile=unconfined and SecurityLabelDisable=true, or the file for "
+                  "the system's manager" },
         };
 
         for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
@@ -240,9 +240,9 @@ static void refuse_unknown_ids(Conversion *container) {
             (user_namespace_may_be_own(container->args) && !is_pods(container, container->args->userns)))
                 conversion_problem(
                         container, line ?: conversion_line(container, "Container", "Pod"),
-                        "a user's container with it has its image copied ahead, where variables and specifiers like %%y "
-                        "are not known: write them out in UserNS=, UIDMap=, GIDMap=, User=, Image=, ContainerName= and "
-                        "--storage-opt");
+                        "a user's container with it has its image copied ahead, where variables and specifiers like "
+                        "%%y are not known: write them out in UserNS=, UIDMap=, GIDMap=, User=, Image=, "
+                        "ContainerName= and --storage-opt");
 }
 
 static void refuse_user_namespace(Conversion *container) {
@@ -260,10 +260,9 @@ static void refuse_values(Conversion *container) {
         refuse_user_namespace(container);
         if (args->log_driver && !g_str_equal(args->log_driver, "journald") &&
             !g_str_equal(args->log_driver, "passthrough") && !g_str_equal(args->log_driver, "none"))
-                conversion_problem(
-                        container, option_rules_find_line(container, "log-driver"),
-                        "a container of a user's manager writes to the journal: write LogDriver=journald, passthrough or "
-                        "none");
+                conversion_problem(container, option_rules_find_line(container, "log-driver"),
+                                   "a container of a user's manager writes to the journal: write LogDriver=journald, "
+                                   "passthrough or none");
         if (launch_args_last(args->log_opt, "path"))
                 conversion_problem(container, option_rules_find_line(container, "log-opt"),
                                    "a container of a user's manager writes to the journal: remove path=");
@@ -271,9 +270,9 @@ static void refuse_values(Conversion *container) {
 
 /* systemd itself starts a service without these, and says nothing, or fails with a step of its own. Limits are
  * kernel-control.h's. */
-#define NOT_EARLY                                                                                                      \
-        "users' managers start long after that: remove it, or write the file for the system's manager, with User= in " \
-        "[Service]"
+#define NOT_EARLY                                                                                                   \
+        "users' managers start long after that: remove it, or write the file for the system's manager, with User= " \
+        "in [Service]"
 #define BY_ROOT \
         ", which only root's manager can have the kernel do: remove it, or write the file for the system's manager"
 #define NO_FILTER "would filter nothing here" BY_ROOT ", with User= in [Service]; Network=none has no way out at all"

@@ -182,10 +182,9 @@ static void settle_users(const Generation *generation, const Choice *choice, Rep
                 const SourceFile *source = generation->sources->files->pdata[i];
 
                 if (!source->is_masked && user_file_is(source->path) && is_chosen(source, choice))
-                        report_add(
-                                report, source->path, 0, NULL, false, "user-file",
-                                "a user's file, which is not looked at here: Podman's it stays unless it has a section "
-                                "[Keyturn], keyturn-user-generator --verify looks at it");
+                        report_add(report, source->path, 0, NULL, false, "user-file",
+                                   "a user's file, which is not looked at here: Podman's it stays unless it has a "
+                                   "section [Keyturn], keyturn-user-generator --verify looks at it");
         }
 }
 

@@ -30,7 +30,8 @@ static const struct {
 /* What is different for all of them. */
 static const char everywhere[] =
         "For each of them: images come before a start, which never pulls; what is written outside of volumes is in "
-        "memory, limited, and gone\nwhen the container stops. See 'Different from Podman's Quadlet' in keyturn's README.";
+        "memory, limited, and gone\n"
+        "when the container stops. See 'Different from Podman's Quadlet' in keyturn's README.";
 
 /* Podman pulls an image, keyturn says in a start that it is missing: that is no other meaning of a file, and the same
  * for all of them. */
@@ -270,8 +271,8 @@ static void print_text(const GPtrArray *all, const GPtrArray *others, const Repo
                 printable_print("\n");
         print_images(report);
         printable_print(
-                "%u of %u files would be keyturn's. Containers that would start without Podman, and run without conmon: "
-                "%u.\n%s\n",
+                "%u of %u files would be keyturn's. Containers that would start without Podman, and run without "
+                "conmon: %u.\n%s\n",
                 count(all, VERDICT_WORKS, false) + count(all, VERDICT_DIFFERS, false), all->len, containers,
                 everywhere);
 }

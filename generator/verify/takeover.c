@@ -126,8 +126,8 @@ static void print_taken(const Taken *taken) {
 
         if (g_str_equal(taken->handover, "restart"))
                 printable_print(
-                        "  %s: Podman has started it, and it runs on; 'systemctl restart %s' hands it over (after podman "
-                        "stop of its container, as else podman ps goes on showing it)\n",
+                        "  %s: Podman has started it, and it runs on; 'systemctl restart %s' hands it over (after "
+                        "podman stop of its container, as else podman ps goes on showing it)\n",
                         unit, unit);
         else if (is_template(taken))
                 printable_print("  %s: of its instances the next start is keyturn's\n", unit);

@@ -151,10 +151,9 @@ static bool read_stages(yajl_val value, void *member, GError **error) {
 /* First of all: what an old file has would only be unknown keys. */
 static bool check_version(yajl_val tree, GError **error) {
         return json_member(tree, "version", yajl_t_any) ||
-               error_set(
-                       error, KT_ERROR_UNSUPPORTED,
-                       "it has no version, and so is of 0.1.0, which is no longer supported: write it as oci-hooks(5) "
-                       "says, with version " VERSION);
+               error_set(error, KT_ERROR_UNSUPPORTED,
+                         "it has no version, and so is of 0.1.0, which is no longer supported: write it as "
+                         "oci-hooks(5) says, with version " VERSION);
 }
 
 static bool check_complete(const HookFile *file, GError **error) {

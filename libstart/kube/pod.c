@@ -29,8 +29,8 @@ static const KubeField workload_others[] = {
 };
 
 static const char spec_read[] =
-        "containers initContainers volumes restartPolicy terminationGracePeriodSeconds hostname hostAliases hostNetwork "
-        "hostPID hostIPC hostUsers shareProcessNamespace dnsConfig dnsPolicy securityContext";
+        "containers initContainers volumes restartPolicy terminationGracePeriodSeconds hostname hostAliases "
+        "hostNetwork hostPID hostIPC hostUsers shareProcessNamespace dnsConfig dnsPolicy securityContext";
 static const KubeField spec_others[] = {
         { "activeDeadlineSeconds", KUBE_REFUSED, "RuntimeMaxSec= in [Service] of a drop-in says it" },
         { "ephemeralContainers", KUBE_REFUSED, "write it as a container" },
@@ -39,8 +39,9 @@ static const KubeField spec_others[] = {
         { "resources", KUBE_REFUSED, "write the limits of each container" },
         { "imagePullSecrets", KUBE_IGNORED, "put them into auth.json, where keyturn-image(8) looks" },
         { "subdomain serviceAccount serviceAccountName", KUBE_IGNORED, "there is one machine" },
-        { "os enableServiceLinks automountServiceAccountToken nodeName nodeSelector affinity tolerations schedulerName "
-          "priority priorityClassName preemptionPolicy readinessGates topologySpreadConstraints overhead",
+        { "os enableServiceLinks automountServiceAccountToken nodeName nodeSelector affinity tolerations "
+          "schedulerName priority priorityClassName preemptionPolicy readinessGates topologySpreadConstraints "
+          "overhead",
           KUBE_SILENT, NULL },
         { 0 },
 };

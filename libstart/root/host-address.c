@@ -46,10 +46,9 @@ char *host_address_find(GError **error) {
         if (found)
                 (void) inet_ntop(found->sa_family, address_bytes(found), text, sizeof text);
         else
-                error_set(
-                        error, KT_ERROR_FAILED,
-                        "host-gateway (AddHost=, --add-host): the machine has no address yet: start the container after "
-                        "network-online.target (After= and Wants= in [Unit]), or name the address");
+                error_set(error, KT_ERROR_FAILED,
+                          "host-gateway (AddHost=, --add-host): the machine has no address yet: start the container "
+                          "after network-online.target (After= and Wants= in [Unit]), or name the address");
         freeifaddrs(all);
         return found ? g_strdup(text) : NULL;
 }

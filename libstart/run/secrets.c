@@ -80,10 +80,10 @@ static bool miss(const char *name, const char *store, GError **error) {
                         store, name);
         return error_set(
                 error, KT_ERROR_NOT_FOUND,
-                "it is not there: this service has no credential '%s' (from credstore or credstore.encrypted in /etc, "
-                "/run or /usr/lib, or from LoadCredential= in [Service]), and there is no such secret of Podman's in "
-                "'%s'. Make one: 'systemd-creds encrypt --name=%s - /etc/credstore.encrypted/%s' and then 'systemctl "
-                "daemon-reload', or 'podman secret create %s -'",
+                "it is not there: this service has no credential '%s' (from credstore or credstore.encrypted in "
+                "/etc, /run or /usr/lib, or from LoadCredential= in [Service]), and there is no such secret of "
+                "Podman's in '%s'. Make one: 'systemd-creds encrypt --name=%s - /etc/credstore.encrypted/%s' and "
+                "then 'systemctl daemon-reload', or 'podman secret create %s -'",
                 name, store, name, name, name);
 }
 

@@ -67,8 +67,8 @@ static bool resolve(const char *spec, UserIdentity *ret, GError **error) {
         if (!user_resolve(name, passwd, group, &alone, NULL) || !user_resolve(spec, passwd, group, &identity, NULL))
                 return error_set(
                         error, KT_ERROR_NOT_FOUND,
-                        "'%s' is not in /etc/passwd and /etc/group of this machine, nor has /etc/userdb a record: make it, "
-                        "or name another",
+                        "'%s' is not in /etc/passwd and /etc/group of this machine, nor has /etc/userdb a record: "
+                        "make it, or name another",
                         spec);
         if (!check_identity(&identity, spec, error))
                 return false;

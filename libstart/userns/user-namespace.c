@@ -236,11 +236,10 @@ static bool check_id(const GArray *map, guint32 id, const char *what, GError **e
         guint32 outside;
 
         return id_map_outside(map, id, &outside) ||
-               error_set(
-                       error, KT_ERROR_USAGE,
-                       "The payload's %s %u is none of its user namespace's: map it (UIDMap=, GIDMap=), or ask for more "
-                       "ids (UserNS=auto:size=)",
-                       what, id);
+               error_set(error, KT_ERROR_USAGE,
+                         "The payload's %s %u is none of its user namespace's: map it (UIDMap=, GIDMap=), or ask for "
+                         "more ids (UserNS=auto:size=)",
+                         what, id);
 }
 
 bool user_namespace_check(const UserNamespace *userns, uid_t uid, gid_t gid, const GArray *groups, GError **error) {

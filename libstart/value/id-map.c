@@ -222,10 +222,10 @@ static GArray *parse_mount_map(const char *text, const GArray *within, IdKind ki
                 IdExtent extent = { 0 };
 
                 if (!parse_mount_extent(*part, within, &extent)) {
-                        error_set(
-                                error, KT_ERROR_USAGE,
-                                "'%s' is not FILE-ID-HOST-ID-COUNT, or with a @ has ids that the user namespace has not",
-                                *part);
+                        error_set(error, KT_ERROR_USAGE,
+                                  "'%s' is not FILE-ID-HOST-ID-COUNT, "
+                                  "or with a @ has ids that the user namespace has not",
+                                  *part);
                         return NULL;
                 }
                 g_array_append_val(map, extent);

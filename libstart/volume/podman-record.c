@@ -118,10 +118,9 @@ static bool drop(int directory, const char *name, const char *aside, bool *ret_i
                 return errno == ENOENT || error_set_errno(error, errno, "Cannot move the volume '%s'", name);
         if (!remove_record(name, &problem)) {
                 *ret_is_answered = strstr(problem->message, IS_USED);
-                log_notice(
-                        "The volume '%s' stays in Podman's database: podman volume prune removes it once no container "
-                        "of Podman's uses it (%s)",
-                        name, problem->message);
+                log_notice("The volume '%s' stays in Podman's database: podman volume prune removes it once no "
+                           "container of Podman's uses it (%s)",
+                           name, problem->message);
         }
         return put_back(directory, aside, name, error);
 }

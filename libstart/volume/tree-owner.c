@@ -74,11 +74,10 @@ bool tree_change_owner(int fd, const char *path, uid_t uid, gid_t gid, GError **
         change.mount = st.stx_mnt_id;
         if (!change_one(&change, fd))
                 return errno == ELOOP ?
-                               error_set(
-                                       error, KT_ERROR_FAILED,
-                                       "Cannot change the owner of what is in '%s' (U): there are over %d directories "
-                                       "in each other; remove them, or U",
-                                       path, DEPTH_MAX) :
+                               error_set(error, KT_ERROR_FAILED,
+                                         "Cannot change the owner of what is in '%s' (U): there are over %d "
+                                         "directories in each other; remove them, or U",
+                                         path, DEPTH_MAX) :
                                error_set_errno(error, errno, "Cannot change the owner of what is in '%s' (U)", path);
         if (change.n_left > 0)
                 log_notice("%u files in '%s' have several names (hard links) and keep their owner", change.n_left,

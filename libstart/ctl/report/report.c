@@ -44,7 +44,8 @@ static void print_state(const char *name, const char *unit) {
         const char *const words[] = {
                 "systemctl",
                 "show",
-                "--property=LoadState,ActiveState,SubState,Result,ExecMainCode,ExecMainStatus,NRestarts,NeedDaemonReload",
+                "--property=LoadState,ActiveState,SubState,Result,ExecMainCode,ExecMainStatus,NRestarts,"
+                "NeedDaemonReload",
                 "--property=FragmentPath,SourcePath,DropInPaths,ActiveEnterTimestamp,InactiveEnterTimestamp",
                 "--",
                 unit,
@@ -171,7 +172,8 @@ int command_report(G_GNUC_UNUSED const GPtrArray *all, const Options *options, c
                 unit = strchr(words[0], '.') ? g_strdup(words[0]) : g_strconcat(words[0], ".service", NULL);
         printf("Values that may be secret are shown as " REDACTED ". Read it before you send it to anybody.\n");
         if (options->logs)
-                printf("WHAT THE CONTAINER HAS SAID, AT THE END, IS AS IT WAS SAID: nobody looked for secrets in it.\n");
+                printf("WHAT THE CONTAINER HAS SAID, AT THE END, IS AS IT WAS SAID: "
+                       "nobody looked for secrets in it.\n");
         printf("\n== Machine ==\nkeyturn: " KEYTURN_VERSION ", with " KEYTURN_CRUN "; %s\n",
                geteuid() == 0 ? "asked by root" : "not asked by root: some is missing");
         fflush(stdout);

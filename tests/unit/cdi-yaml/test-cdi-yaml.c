@@ -6,7 +6,8 @@
 
 static const GoodValue good[] = {
         { "a: b", "{\"a\":\"b\"}" },
-        { "---\ncdiVersion: 0.5.0\nkind: nvidia.com/gpu\ndevices:\n- name: \"0\"\n  containerEdits:\n    deviceNodes:\n"
+        { "---\ncdiVersion: 0.5.0\nkind: nvidia.com/gpu\ndevices:\n- name: \"0\"\n  containerEdits:\n    "
+          "deviceNodes:\n"
           "    - path: /dev/nvidia0\n      major: 195\n      fileMode: 438\n- name: all\n...\n",
           "{\"cdiVersion\":\"0.5.0\",\"kind\":\"nvidia.com/gpu\",\"devices\":[{\"name\":\"0\",\"containerEdits\":"
           "{\"deviceNodes\":[{\"path\":\"/dev/nvidia0\",\"major\":195,\"fileMode\":438}]}},{\"name\":\"all\"}]}" },

@@ -12,11 +12,14 @@ static const GoodValue good[] = {
         { FILE_OF(""), "v.com/c a: env 0 nodes 0 mounts 0 hooks 0 gids 0" },
         { FILE_OF("\"env\":[\"A=\",\"B=c=d\"],\"additionalGids\":[0,5]"),
           "v.com/c a: env 2 nodes 0 mounts 0 hooks 0 gids 1" },
-        { FILE_OF("\"deviceNodes\":[{\"path\":\"/dev/x\",\"type\":\"u\",\"major\":1,\"minor\":2,\"permissions\":\"r\"},"
-                  "{\"path\":\"/dev/y\",\"hostPath\":\"/dev/z\",\"fileMode\":438,\"uid\":4294967294}]"),
-          "v.com/c a: env 0 nodes 2 mounts 0 hooks 0 gids 0 /dev/x - c 1:2 -1 -1 r /dev/y /dev/z 0 -1:-1 438 4294967294 rwm" },
-        { FILE_OF("\"mounts\":[{\"hostPath\":\"/a\",\"containerPath\":\"/b\",\"options\":[\"ro\"],\"type\":\"bind\"}],"
-                  "\"hooks\":[{\"hookName\":\"createContainer\",\"path\":\"/h\",\"args\":[\"h\"],\"env\":[],\"timeout\":1}]"),
+        { FILE_OF("\"deviceNodes\":[{\"path\":\"/dev/x\",\"type\":\"u\",\"major\":1,\"minor\":2,"
+                  "\"permissions\":\"r\"},{\"path\":\"/dev/y\",\"hostPath\":\"/dev/z\",\"fileMode\":438,"
+                  "\"uid\":4294967294}]"),
+          "v.com/c a: env 0 nodes 2 mounts 0 hooks 0 gids 0 /dev/x - c 1:2 -1 -1 r /dev/y /dev/z 0 -1:-1 438 "
+          "4294967294 rwm" },
+        { FILE_OF("\"mounts\":[{\"hostPath\":\"/a\",\"containerPath\":\"/b\",\"options\":[\"ro\"],"
+                  "\"type\":\"bind\"}],\"hooks\":[{\"hookName\":\"createContainer\",\"path\":\"/h\","
+                  "\"args\":[\"h\"],\"env\":[],\"timeout\":1}]"),
           "v.com/c a: env 0 nodes 0 mounts 1 hooks 1 gids 0" },
 };
 

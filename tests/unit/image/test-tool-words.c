@@ -45,8 +45,8 @@ START_TEST(words) {
                   "skopeo copy oci-archive:/x containers-storage:localhost/x" },
                 { pull_words_podman(&plain, "r.example/x:1"), "podman pull -- r.example/x:1" },
                 { pull_words_podman(&all, "r.example/x:1"),
-                  "podman --one pull --arch=--arch --os=a b --variant=v8 --authfile=-f --cert-dir=/c --tls-verify=false "
-                  "--decryption-key=k --all-tags --one -- r.example/x:1" },
+                  "podman --one pull --arch=--arch --os=a b --variant=v8 --authfile=-f --cert-dir=/c "
+                  "--tls-verify=false --decryption-key=k --all-tags --one -- r.example/x:1" },
                 { inspect_words(&plain, "r.example/x:1"), "skopeo inspect --raw docker://r.example/x:1" },
                 { inspect_words(&all, "r.example/x:1"),
                   "skopeo --override-arch=--arch --override-os=a b --override-variant=v8 inspect --raw --authfile=-f "

@@ -29,6 +29,7 @@ static char *parse(const char *value, GError **error) {
 
 #define POD(spec) "kind: Pod\nmetadata: {name: web}\nspec: " spec
 #define CONTAINER(fields) POD("{containers: [{name: a, image: b" fields "}]}")
+#define SECRET(fields) "\n---\nkind: Secret\nmetadata: {name: s}\n" fields
 #define VOLUME(volume, mount)                                                                                   \
         POD("{volumes: [{name: v, " volume "}], containers: [{name: a, image: b, volumeMounts: [{name: v" mount \
             "}]}]}")
@@ -81,13 +82,10 @@ static const BadValue bad[] = {
           "'no': no file of Yaml= or ConfigMap= has a ConfigMap" },
         { CONTAINER(", env: [{name: A, valueFrom: {fieldRef: {fieldPath: status.podIP}}}]"), KT_ERROR_FAILED,
           "'status.podIP' is not known ahead" },
-        { CONTAINER(
-                  ", args: [$(A)], env: [{name: A, valueFrom: {secretKeyRef: {name: s, key: x}}}]") "\n---\n"
-                                                                                                    "kind: Secret\nmetadata: {name: s}\nstringData: {x: y}",
+        { CONTAINER(", args: [$(A)], env: [{name: A, valueFrom: {secretKeyRef: {name: s, key: x}}}]")
+                  SECRET("stringData: {x: y}"),
           KT_ERROR_FAILED, "spec.containers[0].args[0]: a variable of a Secret is in it" },
-        { CONTAINER(
-                  ", env: [{name: A, valueFrom: {secretKeyRef: {name: s, key: x}}}]") "\n---\n"
-                                                                                      "kind: Secret\nmetadata: {name: s}\ndata: {x: '***'}",
+        { CONTAINER(", env: [{name: A, valueFrom: {secretKeyRef: {name: s, key: x}}}]") SECRET("data: {x: '***'}"),
           KT_ERROR_FAILED, "is not base64" },
         { CONTAINER(", livenessProbe: {grpc: {port: 1}}"), KT_ERROR_FAILED, "use exec" },
         { CONTAINER(", livenessProbe: {tcpSocket: {port: http}}"), KT_ERROR_FAILED, "'http' is neither" },

@@ -4,10 +4,11 @@
 #include "libstart/network/netavark-json.h"
 #include "tests/unit/base/parse-tests.h"
 
-#define SETUP                                                                                                            \
-        "{\"keyturn_unit\": \"web\", \"container_name\": \"shop\", \"container_hostname\": \"shop.car\", \"networks\": " \
-        "{\"net1\": {\"static_ips\": [\"10.89.0.5\"]}, \"net2\": {}, \"net3\": {}}, "                                    \
-        "\"network_info\": {\"net1\": {\"driver\": \"bridge\", \"internal\": false}, \"net2\": {\"driver\": \"bridge\", \"internal\": true}, \"net3\": {\"driver\": \"macvlan\"}}}"
+#define SETUP                                                                                              \
+        "{\"keyturn_unit\": \"web\", \"container_name\": \"shop\", \"container_hostname\": \"shop.car\", " \
+        "\"networks\": {\"net1\": {\"static_ips\": [\"10.89.0.5\"]}, \"net2\": {}, \"net3\": {}}, "        \
+        "\"network_info\": {\"net1\": {\"driver\": \"bridge\", \"internal\": false}, "                     \
+        "\"net2\": {\"driver\": \"bridge\", \"internal\": true}, \"net3\": {\"driver\": \"macvlan\"}}}"
 #define BLOCK(name, ip, gateway, dns)                                                                              \
         "\"" name "\": {\"dns_search_domains\": [\"dns.podman\"], \"dns_server_ips\": [" dns "], \"interfaces\": " \
         "{\"eth0\": {\"subnets\": [{\"gateway\": \"" gateway "\", \"ipnet\": \"" ip "\"}]}}}"
@@ -21,7 +22,8 @@ static const GoodValue good[] = {
           "gateway 10.89.0.1\n" },
         { "{" BLOCK("net1", "fd00::5/64", "fd00::1", "") ", \"net2\": {}" NET3,
           "host fd00::5 shop.car shop\nsearch dns.podman\ngateway fd00::1\n" },
-        { "{\"net1\": {\"interfaces\": {\"eth0\": {\"subnets\": [{\"ipnet\": \"fd00::5/64\", \"gateway\": \"fd00::1\"}, "
+        { "{\"net1\": {\"interfaces\": {\"eth0\": {\"subnets\": ["
+          "{\"ipnet\": \"fd00::5/64\", \"gateway\": \"fd00::1\"}, "
           "{\"ipnet\": \"10.89.0.5/24\", \"gateway\": \"10.89.0.1\"}]}}}, \"net2\": {}" NET3,
           "host fd00::5 shop.car shop\nhost 10.89.0.5 shop.car shop\ngateway 10.89.0.1\n" },
         { "{\"net1\": {}, \"net2\": {}" NET3, "" },

@@ -58,7 +58,8 @@ START_TEST(test_words) {
         expect("pasta:--udp-ports,auto", "--tcp-ns=80", NULL,
                "--tcp-ns=80 --udp-ports auto -t none -U none " DEFAULTS);
         expect("pasta:--map-gw,--dns-forward,10.0.0.1", NULL, NULL,
-               "--dns-forward 10.0.0.1 -t none -u none -T none -U none --map-guest-addr 169.254.1.2 --quiet --no-netns-quit --netns /ns");
+               "--dns-forward 10.0.0.1 -t none -u none -T none -U none --map-guest-addr 169.254.1.2 --quiet "
+               "--no-netns-quit --netns /ns");
 }
 END_TEST
 

@@ -117,7 +117,8 @@ static const struct {
         { WORDS(OPT, "unmask=ALL", "i"), "-", "-", true },
         { WORDS(OPT, "unmask=/proc/acpi", OPT, "unmask=all", "i"), "-", "-", false }, /* podman */
         { WORDS(OPT, "unmask=/*", OPT, "unmask=/proc", "i"), /* podman: a star does not match a slash */
-          "[/proc/acpi][/proc/interrupts][/proc/kcore][/proc/keys][/proc/latency_stats][/proc/sched_debug][/proc/scsi]"
+          "[/proc/acpi][/proc/interrupts][/proc/kcore][/proc/keys][/proc/latency_stats]"
+          "[/proc/sched_debug][/proc/scsi]"
           "[/proc/timer_list][/proc/timer_stats][/sys/devices/virtual/powercap][/sys/firmware][/sys/fs/selinux]"
           "[/sys/devices/system/cpu/cpu0/thermal_throttle]",
           "[/proc/asound][/proc/bus][/proc/fs][/proc/irq][/proc/sys][/proc/sysrq-trigger]", false },

@@ -13,9 +13,10 @@ static void expect_list(char *const *list, const char *joined) {
 
 START_TEST(test_all) {
         g_autoptr(ImageConfig) config = image_config_parse(
-                "{\"config\":{\"User\":\"1:2\",\"WorkingDir\":\"/srv\",\"StopSignal\":\"SIGINT\",\"Entrypoint\":[\"a\",\"\"],"
-                "\"Cmd\":[\"c\"],\"Env\":[\"A=1\",\"B=\\n-+\"],\"Volumes\":{\"/v\":{},\"/u/w\":{}},\"Labels\":{\"k\":\"v\"}},"
-                "\"architecture\":\"amd64\",\"os\":\"linux\",\"rootfs\":{\"type\":\"layers\",\"diff_ids\":[]}}",
+                "{\"config\":{\"User\":\"1:2\",\"WorkingDir\":\"/srv\",\"StopSignal\":\"SIGINT\","
+                "\"Entrypoint\":[\"a\",\"\"],\"Cmd\":[\"c\"],\"Env\":[\"A=1\",\"B=\\n-+\"],\"Volumes\":{\"/v\":{},"
+                "\"/u/w\":{}},\"Labels\":{\"k\":\"v\"}},\"architecture\":\"amd64\",\"os\":\"linux\","
+                "\"rootfs\":{\"type\":\"layers\",\"diff_ids\":[]}}",
                 NULL);
         g_autoptr(ImageHealth) health = image_health_parse(
                 "{\"config\":{\"Healthcheck\":{\"Test\":[\"CMD\",\"x\"],\"Interval\":5000000000,\"Retries\":4}}}",

@@ -12,7 +12,8 @@ static const struct {
         const char *record, *passwd, *group;
 } good[] = {
         { "{\"userName\":\"carol\",\"uid\":1300}", PASSWD "\ncarol:x:1300:1300:::", GROUP },
-        { "{\"userName\":\"carol\",\"uid\":1300,\"gid\":44,\"privileged\":{\"hashedPassword\":[\"x\"]},\"x\":{\"uid\":1}}",
+        { "{\"userName\":\"carol\",\"uid\":1300,\"gid\":44,\"privileged\":{\"hashedPassword\":[\"x\"]},"
+          "\"x\":{\"uid\":1}}",
           PASSWD "\ncarol:x:1300:44:::", GROUP },
         { "{\"userName\":\"carol\",\"uid\":1300,\"homeDirectory\":\"/home/c\"}",
           PASSWD "\ncarol:x:1300:1300::/home/c:", GROUP },

@@ -14,7 +14,8 @@ static const struct {
           "Secret=…\nLabel=…\nCreds=…\nSetCredential=…\nReloadCmd=…\n" },
         { "PodmanArgs=--env PASSWORD=hunter2 --label=a=hunter2 \"--env-file=hunter2\" --hunter2 -ehunter2",
           "PodmanArgs=… --env … --label … --env-file …\n" },
-        { "ExecStart=/usr/lib/keyturn/libstart run --name a --env \"A=hunter2 hunter2\" image sh -c 'hunter2' ----hunter2",
+        { "ExecStart=/usr/lib/keyturn/libstart run --name a --env \"A=hunter2 hunter2\" image sh -c 'hunter2' "
+          "----hunter2",
           "ExecStart=… --name … --env …\n" },
         { "Exec=dGVzdA== hunter2=\nExecStartPre=hunter2", "Exec=…\nExecStartPre=…\n" },
         { "Image=docker://me:hunter2@host/a", "Image=docker://…@host/a\n" },
