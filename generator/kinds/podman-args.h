@@ -50,8 +50,8 @@ typedef struct PodmanOptions {
  * there, keyturn-network takes. */
 extern const PodmanOptions podman_run, podman_pod_create, podman_volume_create, podman_network_create;
 
-/* What PodmanArgs= and GlobalArgs= say, whose words their keys have noted. An option that libstart has is passed on;
- * one that stands for a key is given to that key; a few become settings of [Service]. Any other one of `podman` and
+/* What PodmanArgs= and GlobalArgs= say, whose words their keys have noted. libstart's own options are passed on,
+ * those that say what a key says go to the key, and a few become settings of [Service]. Any other one of `podman` and
  * of the command is refused, with what to write instead. Called after the keys of the section have been applied, as
  * on Podman's command line: what is said here counts. `known`: the options of the command. */
 void podman_args_apply(Conversion *container, const PodmanOptions *known);

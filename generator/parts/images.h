@@ -23,8 +23,8 @@ bool image_check_name(const char *name, GError **error);
 /* May Image= name such a file by it? */
 bool image_is_file(const char *name);
 
-/* The same of an image that is not the one that the service runs; a name that is no file's is itself.
- * Transfer full. */
+/* The same for an image beside the service's own, as for a volume. A name that is no file's stays as it is. Transfer
+ * full. */
 char *image_refer_beside(Conversion *container, const char *image, GError **error);
 
 /* In the container's service: not before its image can be brought it is tried again, whatever Restart= says. */

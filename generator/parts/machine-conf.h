@@ -22,8 +22,8 @@ bool machine_conf_has_helpers(MachineConf *conf);
 /* [containers] label=false: no container has a label of its own but one whose file asks for a part of it. */
 void machine_conf_label(MachineConf *conf, Conversion *container);
 
-/* The program of an OCI runtime, by its name or path: of those that containers.conf lists for the name
- * ([engine.runtimes]) the first one that is there, else one of that name where programs are. Transfer full. */
+/* The program of an OCI runtime, by its name or path. For a name, containers.conf lists programs ([engine.runtimes]):
+ * the first that is there is taken. Else it is looked for where programs are. Transfer full. */
 char *machine_conf_find_runtime(const MachineConf *conf, const char *name, GError **error);
 
 /* Images and volumes in another place than usual: what needs them waits for that to be mounted. */

@@ -4,8 +4,8 @@
 #include "generator/unit/conversion.h"
 
 /* A file that another one names, as Volume=data.volume:/x does. It may be a template, data@.volume: then
- * "data@.volume" is the instance of the same name as the container's own, which has to be one of a template, too, and
- * "data@one.volume" is another one. */
+ * "data@one.volume" means its instance "one". "data@.volume" means the instance that is called as the container's
+ * own; the container has to be of a template, too. */
 typedef struct FileReference {
         const SourceFile *source;
         char *service;  /* that makes it */

@@ -173,7 +173,8 @@ static bool is_users(const Generation *generation, const Remark *remark) {
         return users;
 }
 
-/* What was found about users' files as the system's goes; of each that is chosen one remark says whose it is. */
+/* Users' files were looked at as if they were the system's: those remarks go. Instead, for each chosen file one
+ * remark says that it is a user's. */
 static void settle_users(const Generation *generation, const Choice *choice, Report *report) {
         for (guint i = report->remarks->len; i > 0; i--)
                 if (is_users(generation, &g_array_index(report->remarks, Remark, i - 1)))

@@ -3,9 +3,9 @@
 
 #include <glib.h>
 
-/* Where in the text of a unit file what a message speaks of stands: the first word that it quotes, if it is in the
- * assignment that begins in *line; else the key, of one that is not known or refused; else its value. *line moves on
- * where the word is in a continuing line. Returns the column, in characters, from 1. Pure. */
+/* Where in the text of a unit file the subject of a message stands. Of a key that is unknown or refused it is the
+ * key. Else it is the first word that the message quotes, if the assignment that begins in *line has it; else the
+ * value. *line moves on where the word is in a continuing line. Returns the column, in characters, from 1. Pure. */
 guint place_find(const char *text, const char *message, guint *line);
 
 /* Of a message about YAML, which says its column in front ("column 4: ..."): it is cut off. 0: there is none. */

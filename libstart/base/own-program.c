@@ -20,16 +20,16 @@
 #include "libstart/base/log.h"
 #include "libstart/base/own-program.h"
 
-/* The threat (CVE-2019-5736): code of an image that runs where /proc/PID/exe is a program of the host's opens that
- * file, keeps the descriptor, waits until nobody executes the program, opens /proc/self/fd/N for writing, and has
- * what root runs on the host next. It gets there in two ways:
+/* The threat (CVE-2019-5736): code of an image runs where /proc/PID/exe is a program of the host's. It opens that
+ * file, keeps the descriptor, waits until nobody executes the program, and opens /proc/self/fd/N for writing. Then it
+ * decides what root runs on the host next. It gets there in two ways:
  *  - An image names /proc/self/exe, or a script with that interpreter, as its payload. The kernel takes the loader of
  *    a program that is linked dynamically from the image, and that runs before any instruction of the program.
  *  - A program enters a container where a payload waits for it (keyturnctl exec).
  *
- * What is opened by way of /proc/PID/exe belongs to the mount that the program was executed from. Of one that is
- * read-only, in no mount namespace, and not to be reached by any path, nobody can make a writable one, not even with
- * all capabilities. libcrun's answer is the same, but it goes without the mount where /usr is read-only. That can be
+ * What is opened by way of /proc/PID/exe belongs to the mount that the program was executed from. If that mount is
+ * read-only, in no mount namespace and reached by no path, nobody can make a writable one of it, not even with all
+ * capabilities. libcrun's answer is the same, but it goes without the mount where /usr is read-only. That can be
  * mounted writable later, for an update, and the payload has its descriptor still.
  *
  * To execute libstart once more costs a fifth of a start. Linked statically it has no loader, and no code of the

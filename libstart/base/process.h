@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* How many filters are upon this process that it will never get rid of, nor what it executes: those of seccomp(2),
- * and the one of PR_SET_MDWE, which systemd uses for MemoryDenyWriteExecute= instead where there is it. */
+/* The number of filters that this process, and all it executes, has for ever: those of seccomp(2), and one for
+ * PR_SET_MDWE. Where the kernel has PR_SET_MDWE, systemd uses it for MemoryDenyWriteExecute=. */
 bool process_filters_count(guint *ret, GError **error);
 
 /* As waitpid(2), whatever signals come meanwhile. */

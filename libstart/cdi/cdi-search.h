@@ -9,8 +9,8 @@
 /* The files of CDI that a container needs, each read once: /etc/cdi and, stronger, /run/cdi. */
 typedef struct CdiSearch CdiSearch;
 
-/* Files in YAML are read from the copy in JSON that keyturn-cdi has made ahead, whose time is that of the file's last
- * change (ctime); one that is not there, or older, is asked for. Transfer full. */
+/* Files in YAML are read from copies in JSON, which keyturn-cdi makes ahead. The time of a copy is that of the file's
+ * last change (ctime). A copy that is missing or older is asked for. Transfer full. */
 typedef char *CdiConvert(const char *path, GError **error);
 
 CdiSearch *cdi_search_new(CdiConvert *convert);
@@ -21,7 +21,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(CdiSearch, cdi_search_free)
 extern const char *const cdi_search_directories[];
 char *cdi_search_copy_of(const char *path);
 
-/* Appends to `edits` (of const CdiEdits*, which live as long as the search) what the device VENDOR/CLASS=NAME needs:
- * what each device of its file needs, unless that is there already, and its own. KT_ERROR_NOT_FOUND where no file has
- * it. */
+/* Appends the needs of the device VENDOR/CLASS=NAME to `edits` (of const CdiEdits*, as long-lived as the search):
+ * first what its file says for all devices, unless that is there already, and then its own. KT_ERROR_NOT_FOUND where
+ * no file has it. */
 bool cdi_search_find(CdiSearch *search, const char *name, GPtrArray *edits, GError **error);

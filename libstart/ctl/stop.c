@@ -69,8 +69,8 @@ static int end_payload(const ContainerUnit *container, int payload, int number, 
         return send_signal(container, payload, SIGKILL, error) ? EXIT_SUCCESS : -1;
 }
 
-/* A check that says whom it means does not mean who was started after that one. In the foreground it is a child of
- * the main process, which passes the signal on. */
+/* A check may name the payload that it means: no later one is stopped for it. In the foreground it is a child of the
+ * main process, which passes the signal on. */
 static bool is_meant(const ContainerUnit *container, const char *payload, GError **error) {
         return !payload || payload_has_process(container, (guint) g_ascii_strtoull(payload, NULL, 10), error);
 }

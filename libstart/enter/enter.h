@@ -35,8 +35,8 @@ typedef struct Entry {
  * and executes the copy, and this does not return. */
 bool enter_protect(GError **error);
 
-/* Where the filter's file is missing libcrun would run the command without one, also if the payload has one. Not to
- * be asked of a container that is unconfined: what filters that has are systemd's, which the caller is under, too. */
+/* Where the filter's file is missing libcrun would run the command without one, also if the payload has one. Not for
+ * an unconfined container: its filters are systemd's, and the caller has them, too. */
 bool enter_check_filter(Entry *entry, GError **error);
 
 /* The forked process's last steps before enter_run(): whose keys it has, whom the out-of-memory killer takes it for,

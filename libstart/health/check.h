@@ -5,9 +5,9 @@
 #include "libstart/health/probe.h"
 
 /* A check of a container, in its order: open, begin, prepare and advance until it has ended, end. It is of one start
- * of the container, and says nothing about another: all its files are opened below the directory that it found first,
- * which systemd removes at the stop; the plan must still be the one that it read; the payload is held by a pidfd, and
- * must live at the end. */
+ * of the container, and says nothing about another. So all its files are opened below the directory that it found
+ * first, which systemd removes at the stop. The plan must be the same at the end, and the payload, which is held by a
+ * pidfd, must live. */
 typedef struct Check {
         char *unit; /* without ".service" */
         char *path; /* the container's directory on /run */

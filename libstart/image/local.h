@@ -23,9 +23,9 @@ bool local_tag(const char *id, const char *name, const char *other, GError **err
 /* What is in the store, to tell later what has come: see local_take_back(). NULL: nothing. Transfer full. */
 char *local_list(void);
 
-/* Give `name` back to the image that had it, or to none (NULL), and remove the image that has it now: only one that
- * had no name when `list` was made (a power cut may have kept it from that), and has no other by now. Returns whether
- * it has; the name may be given back even if not. */
+/* Give `name` back to the image that had it, or to none (NULL), and remove the image that has it now. It is removed
+ * only if it had no name when `list` was made (a power cut may have kept it from one), and has no other now. Returns
+ * whether it has; the name may be given back even if not. */
 bool local_take_back(const char *name, const char *before, const char *list);
 
 /* Remove an image that has no name (any more), for a moment as often as it takes. One with a name stays, which is no

@@ -23,8 +23,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LeaseTable, lease_table_free)
 /* Has a container of Podman's an address of that network? */
 bool lease_table_has_podmans(const char *network);
 
-/* Ports of the machine that lead into a namespace that is there: of another namespace's mapping that meets this one.
- * A unit's name, or NULL. Borrowed. */
+/* Looks whether a namespace that is there has a port of this mapping already. A unit's name, or NULL. Borrowed. */
 const char *lease_table_find_port(const LeaseTable *table, const PortMapping *port);
 
 /* Chooses what is wanted and not said: fills attachment->addresses with one for each subnet. Fails where an address

@@ -16,7 +16,7 @@
  *   pasta    in place of setup: the id, and the words of the pasta that is run in it, a line each. Names are written
  *            when that is there
  *
- * And two that say what someone is at, so that a kill does not hide it: */
+ * Two more say what is being done just now, so that it is known after a kill: */
 #define STATE_SETUP "setup"
 #define STATE_SYSCTLS "sysctls"
 #define STATE_NETNS "netns"

@@ -324,7 +324,8 @@ static bool up_for_pasta(Plan *plan, const NetworkConf *conf, const char *unit, 
         return false;
 }
 
-/* One of a view before this one is there for those alone who are in it, and nobody can enter it from here. */
+/* The user's bridges of an earlier view are for the processes in it alone, as nobody can enter them from here. So
+ * they are made anew. */
 static bool renew_bridges(const NetworkConf *conf, GError **error) {
         _cleanup_close_ int bridges = user_bridges_open();
         const UpOptions options = { 0 };

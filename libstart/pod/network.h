@@ -7,8 +7,9 @@
 #include "libstart/request/request.h"
 #include "libstart/value/network-names.h"
 
-/* A user's container that has the network of another one enters that one's user namespace, too, as containers of a
- * pod have one: the network belongs to it, and with it /sys, ports below 1024 and what NET_ADMIN is for. */
+/* A user's container with the network of a second container enters the second's user namespace, too, as containers of
+ * a pod share theirs. The network belongs to that namespace, and so do /sys, ports below 1024 and what NET_ADMIN is
+ * for. */
 typedef struct JoinedUserns {
         char *path; /* NULL: there is none */
         int fd;     /* what keeps it, where the path leads; or -1 */

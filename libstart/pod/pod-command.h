@@ -15,6 +15,6 @@
  * No process holds them. What a pod killed half-way has left is removed by either. */
 bool pod_command(const char *const *words, GError **error);
 
-/* For a container of a pod, by the user namespace that it is to enter (NULL: another one's): where that was made in a
- * user's view before this one (user-view.h), the whole pod is restarted. */
+/* Restarts the pod of a container if its namespaces were made in an earlier view of the user's (user-view.h).
+ * `userns`: the user namespace that the container is to enter; NULL or one that is no pod's: nothing is done. */
 bool pod_settle(const char *userns, GError **error);

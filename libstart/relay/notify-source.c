@@ -231,8 +231,9 @@ static void tell_beside(const NotifySource *source, const Words *words, int to) 
                             (int) source->payload, error->message);
 }
 
-/* With our own table of descriptors, so that it holds none that we close meanwhile; one that tells has some of its
- * own, and may be killed before it closes them. words: NULL, or to be told before. */
+/* The child shares our table of descriptors, so that it holds none that we close meanwhile. A child with `words`
+ * opens some itself, and may be killed before it closes them: it has a table of its own. words: NULL, or to be told
+ * before. */
 static pid_t fork_taker(NotifySource *source, const Words *words, int to) {
         struct clone_args args = {
                 .flags = CLONE_PIDFD | (words ? 0 : CLONE_FILES),

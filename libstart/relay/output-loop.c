@@ -294,7 +294,7 @@ static void look_again(OutputLoop *loop, RelayStream *stream) {
         g_queue_push_tail(&loop->recheck, stream);
 }
 
-/* What a payload that has ended has left is not seen where a look into its pipe fails, which it does for a moment; or
+/* The payload has ended, and something is left in its pipe that was not seen. Either the look failed for a moment, or
  * somebody else has read it, or nobody can. */
 static void end_unless_left(OutputLoop *loop, RelayStream *stream) {
         if (stream->left > 0 && stream->rechecks++ < RECHECKS_AT_ONCE)

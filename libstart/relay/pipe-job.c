@@ -104,9 +104,9 @@ static void move_batches(PipeMove *move, Pump *pump) {
         } while (move->result == PUMP_MORE && move->moved < JOURNAL_BATCH_MAX && move->left > 0);
 }
 
-/* When the payload has ended, what it has left in the pipe is all that is moved, even if somebody elsewhere whom it
- * gave the pipe to still writes: else containers that end would leave behind more and more. What cannot be asked now
- * is asked at the next move. */
+/* When the payload has ended, only what is in the pipe then is moved. It may have given the pipe to somebody
+ * elsewhere who still writes: else containers that end would leave behind more and more. What cannot be asked now is
+ * asked at the next move. */
 static void measure(PipeMove *move) {
         int waiting;
 

@@ -183,8 +183,7 @@ static bool is_connected(int journal) {
         return poll(&state, 1, 0) >= 0 && !(state.revents & POLLHUP);
 }
 
-/* A connection that is not in the record is an old one, which journald had closed; so is one that has
- * hung up. */
+/* Only a connection that is in the record, and has not hung up: others are old, and journald has closed them. */
 static bool adopt_sink(const RelaySource *source, guint i, RelayStream *stream, int *fd) {
         if (inode_of(*fd) != source->record.inodes[RELAY_STDOUT_STREAM + i] || sink_of(stream) >= 0 ||
             (has_type(*fd, S_IFSOCK) && !is_connected(*fd)))

@@ -10,8 +10,8 @@
  * as long as somebody is in it or has it open. Descriptors of both namespaces lie in systemd's store, so that the
  * next relay is in the same view.
  *
- * Enters the view of the holder that lives, which keyturn-view.service has just made, and takes it over; else the one
- * of the store; else waits for one. `received`: what systemd gave back; those of the view are closed. `address`:
- * $NOTIFY_SOCKET. `has_output`: some waits for this relay, so that one that has found no view must be started again;
- * else it fails with KT_ERROR_USAGE. For root nothing. */
+ * Takes over the view of a holder that lives: keyturn-view.service has just made it. If none lives, enters the view
+ * in the store; if none is there, waits for one. `received`: what systemd gave back; those of the view are closed.
+ * `address`: $NOTIFY_SOCKET. `has_output`: some waits for this relay, so that one that has found no view must be
+ * started again; else it fails with KT_ERROR_USAGE. For root nothing. */
 bool view_keeper_take(const ListenFd *received, const char *address, bool has_output, GError **error);

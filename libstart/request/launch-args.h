@@ -29,9 +29,9 @@ unsigned launch_args_option_words(const char *word);
  * launch_args_set(). `words` is NULL-terminated. */
 bool launch_args_parse_options(LaunchArgs *args, const char *const *words, GError **error);
 
-/* Options, then the image, then the command. "--" ends the options. Values are not looked at, for in a unit they may
- * still hold what systemd is to expand; but one that a later option replaces is checked here, as nobody else sees it.
- */
+/* Options, then the image, then the command. "--" ends the options. Values are not looked at, as in a unit they may
+ * still hold what systemd is to expand. Only a value that a later option replaces is checked here: nobody else sees
+ * it. */
 LaunchArgs *launch_args_parse(const char *const *words, GError **error);
 
 /* The words of a command line that mean `args`, in the order of the table. An option and its value are two words,

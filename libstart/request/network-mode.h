@@ -28,7 +28,8 @@ typedef struct NetworkChoice {
         "to change addresses and to send as others; give this container, or the pod that it is in, a user namespace, " \
         "too (UserNS=auto), or AddCapability=NET_ADMIN NET_RAW if that is what it is for"
 
-/* Of a user's containers, the one whose network it is and the one that has it, too. After the name of the one. */
+/* For two of a user's containers with one network: the one that it belongs to has ids of its own. Behind that one's
+ * name. */
 #define NETWORK_MODE_OTHER_IDS                                                                                       \
         "has other ids than its user's (UserNS=, UIDMap=), and its network belongs to these: remove them there, or " \
         "put both into a pod (Pod=)"

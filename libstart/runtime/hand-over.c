@@ -28,11 +28,11 @@
  * systemd accepts a main process that is not its own child, but warns that it will not notice its end. So the payload
  * must be PID 1's child when MAINPID= arrives: the midwife exits first, and the payload is reparented.
  *
- * From then on PID 1 reaps the payload. One that ends before systemd has read MAINPID= (a typo in its arguments, a
- * missing library) would be reaped as a process that nobody knows, and its exit status would be lost. So libstart
- * traces the payload (PTRACE_SEIZE, which does not stop it) over the hand-over: a traced zombie stays until its
- * tracer has seen it. libstart waits for systemd to have handled MAINPID= (notify_mark()). If the payload has ended
- * by then, libstart ends with the same status, which counts if systemd refused MAINPID= and is ignored otherwise.
+ * From then on PID 1 reaps the payload. A payload may end before systemd has read MAINPID= (a typo in its arguments,
+ * a missing library). PID 1 would reap it as a stranger, and its exit status would be lost. So libstart traces the
+ * payload (PTRACE_SEIZE, which does not stop it) over the hand-over: a traced zombie stays until its tracer has seen
+ * it. libstart waits for systemd to have handled MAINPID= (notify_mark()). If the payload has ended by then, libstart
+ * ends with the same status, which counts if systemd refused MAINPID= and is ignored otherwise.
  *
  * Where tracing is not allowed (a debugger has the payload already, Yama's ptrace_scope=3), only that is lost. */
 

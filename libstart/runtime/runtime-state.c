@@ -51,8 +51,8 @@ static char *format_now(void) {
                                g_date_time_get_microsecond(now));
 }
 
-/* What libcrun would write, without two things that take it 200 us: the owner's name, for which it asks NSS (only
- * root runs libstart), and what the standard streams are, which is of use to CRIU alone. */
+/* As libcrun would write it, without two things that take 200 us. The owner's name needs NSS, and only root runs
+ * libstart. The kinds of the standard streams are of use to CRIU alone. */
 int runtime_state_adopt(const RuntimeContainer *container, pid_t process, libcrun_error_t *err) {
         g_autofree char *created = format_now();
         libcrun_container_status_t status = {

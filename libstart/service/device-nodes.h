@@ -13,8 +13,8 @@ void device_node_free(DeviceNode *node);
  * than `access_wanted` says (some of "rwm"), which is an error. `asked`: the path for the message. */
 bool device_node_check_rest(const char *asked, const char *path, const char *access_wanted, GError **error);
 
-/* The nodes that the host has now for what the request names, links followed; for a privileged one, unless it has
- * a user namespace, in which they could not be opened, all that there are in /dev. Each is one that libstart, and so
- * the payload, is allowed to use as it was asked for. Fails with KT_ERROR_NOT_FOUND where there is none. Transfer
- * full: of DeviceNode. */
+/* The host's nodes for the devices that the request names, links followed. A privileged one gets all in /dev, unless
+ * it has a user namespace, in which they could not be opened. Each is one that libstart, and so the payload, is
+ * allowed to use as it was asked for. Fails with KT_ERROR_NOT_FOUND where there is none. Transfer full: of
+ * DeviceNode. */
 GPtrArray *device_nodes_find(const ContainerRequest *request, GError **error);

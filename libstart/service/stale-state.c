@@ -49,8 +49,8 @@ static void remove_state(const char *path) {
         rmdir(path);
 }
 
-/* Renames `from`, if it is there, to `as` in a directory that is made for all of them when the first one is: beside
- * `path`, so that it goes with nothing that systemd removes, and nobody's but root's. */
+/* Renames `from`, if it is there, to `as` in the directory *aside. The first call makes that: for root alone, and
+ * beside `path`, where systemd does not remove it. */
 static bool put_aside(const char *path, const char *from, const char *as, char **aside, GError **error) {
         g_autofree char *to = NULL;
 

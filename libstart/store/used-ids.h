@@ -15,7 +15,7 @@ typedef struct IdRange {
 } IdRange;
 
 /* Adds the host's ids that containers and their copies of layers have, of all stores that podman writes to (arrays of
- * IdRange). A list that is not there is an empty one; one that is not understood is KT_ERROR_FAILED.
+ * IdRange). A missing list counts as empty; a list that is not understood is KT_ERROR_FAILED.
  *
  * is_users: of a user's Podman. There, keep-id gives each container all ids, which are nobody's alone, and copies of
  * layers stay when their container has gone: neither counts. */

@@ -16,8 +16,7 @@ bool systemd_call(const char *method, const char *unit, const char *mode, GError
 #define SYSTEMD_UNIT "org.freedesktop.systemd1.Unit"
 #define SYSTEMD_SERVICE "org.freedesktop.systemd1.Service"
 
-/* A property that is a text, one that is a number (of 32 bits; 0 with an error), and one that is a list of texts.
- * Transfer full. */
+/* Properties of three types: a text, a number (of 32 bits; 0 with an error), a list of texts. Transfer full. */
 char *systemd_unit_text(const char *unit, const char *interface, const char *name, GError **error);
 guint32 systemd_unit_number(const char *unit, const char *interface, const char *name, GError **error);
 GPtrArray *systemd_unit_list(const char *unit, const char *interface, const char *name, GError **error);

@@ -6,8 +6,8 @@
 
 #include "libstart/userns/id-assignment.h"
 
-/* DynamicUser= of [Service]: 65,536 ids that nobody has, from the start to the stop. Who has which is noted in the
- * directory on /run that goes with the container, or with the namespace that was pinned for it, and nowhere else. */
+/* DynamicUser= of [Service]: 65,536 ids that nobody has, from the start to the stop. They are noted in one place
+ * alone: in the directory on /run of the container, or of the namespace that was pinned for it, and go with that. */
 
 /* Nobody's by convention: above the containers of systemd-nspawn (up to 0x6FFFFFFF) and what SSSD and FreeIPA make of
  * foreign domains (up to 2000200000), below systemd's range of foreign ids (from 0x7FFE0000 on) and the ids that do

@@ -129,7 +129,7 @@ static bool merge_one(Reading *reading, YamlNode *map, const YamlNode *from, con
         return true;
 }
 
-/* What a map says itself counts before what it merges, and of that what comes first. */
+/* A map's own keys count before those that it merges. Of merged ones the first counts. */
 static bool merge(Reading *reading, YamlNode *map, const yaml_mark_t *mark, GError **error) {
         const YamlNode *from = find(map, "<<");
 

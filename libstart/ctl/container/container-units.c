@@ -54,8 +54,8 @@ static char *describe_image(sd_bus *bus, const char *unit) {
                                next > now ? (double) (next - now) / G_USEC_PER_SEC : 0.0);
 }
 
-/* Of a container that was not started as a service that it requires, a volume's, had failed: which one, and why.
- * Transfer full; NULL: there is none. */
+/* A container is not started where a service that it requires has failed, as that of a volume: says which service,
+ * and why. Transfer full; NULL: there is none. */
 static char *describe_required(sd_bus *bus, const char *path) {
         g_auto(GStrv) required = unit_strings(bus, path, BUS_UNIT, "Requires");
 

@@ -26,10 +26,10 @@
  *
  * What libstart writes for a start is known by its content (root/made-files.h).
  *
- * An entry that the layers hold has the same inode in both, and so the same time of its last change (ctime). What was
- * copied into the writable layer, or made there, has the time of that: nobody can set it, whatever else a payload
- * does to hide what it has written. A directory of the layers that has its own still has nothing below it that was
- * written, and need not be entered.
+ * An entry that the layers hold has the same inode in both, and so the same time of its last change (ctime). An entry
+ * that was made in the writable layer, or copied there, has the time of that. No payload can set this time to hide
+ * what it has written. A directory of the layers that has its own still has nothing below it that was written, and
+ * need not be entered.
  *
  * The threat: all names are the payload's, and it renames and replaces while we look. Each directory is opened anew
  * from the root, no link is followed, no mount entered, and nothing but directories is opened. */

@@ -20,6 +20,6 @@ typedef struct Transfer {
 bool transfer_make_as_owner(Transfer *transfer, GError **error);
 void transfer_clear(Transfer *transfer);
 
-/* Copy what `from` (O_PATH) is, with all that is in it, as `name` in the directory `to`; what there is of that name
- * is replaced, but for directories, which are filled. name: NULL for a directory whose contents are to be in `to`. */
+/* Copy `from` (O_PATH), with all that is in it, as `name` into the directory `to`. What has that name is replaced; a
+ * directory is filled. name: NULL for a directory whose contents are to be in `to`. */
 bool transfer_copy(Transfer *transfer, int from, int to, const char *name, GError **error);

@@ -4,8 +4,8 @@
 #include <glib.h>
 #include <stdbool.h>
 
-/* Which part of a start a process is in, as what it was born as, what it executed and what it was called then say.
- * Pure. A payload's names change nothing: whoever was born in a payload is of it. */
+/* Which part of a start a process is in. Three things say so: how it was born, which program it executed, and its
+ * name then. Pure. A payload's names change nothing: whoever was born in a payload is of it. */
 typedef enum Part {
         PART_PID1,
         PART_EXECUTOR, /* systemd's processes between PID 1 and the service's program */

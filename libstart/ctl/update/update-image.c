@@ -104,7 +104,7 @@ static bool pull(Group *group, GError **error) {
         return false;
 }
 
-/* Those that do not run this image, by its id. otherwise: what one runs of which that is not known. Borrowed
+/* Those that do not run this image, by its id. otherwise: the image to assume where it is not known. Borrowed
  * containers; transfer container. */
 static GPtrArray *find_others(const Group *group, const char *image, const char *otherwise) {
         GPtrArray *others = g_ptr_array_new();
@@ -168,8 +168,8 @@ static bool is_final(const char *previous, bool is_tagged, const GError *error) 
         return !id && !problem;
 }
 
-/* All of it is tried, whatever fails. Who is interrupted from here may have given the name back: the next one could
- * not tell that from a new image that has not come yet. */
+/* All of it is tried, whatever fails. The verdict is written first: once the name is given back, an update after an
+ * interruption could not tell the old image from a new one that has not come yet. */
 static void roll_back(Group *group, const GPtrArray *containers, const char *reason) {
         g_autofree char *previous = g_strdup(find_previous(group)), *problem = NULL;
         g_autoptr(GError) error = NULL;

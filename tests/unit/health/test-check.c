@@ -94,7 +94,7 @@ static void check_written(bool untimed, bool told_ready) {
         ck_assert_int_eq(record->state.told_ready, told_ready);
 }
 
-/* As long as it is not done what follows from the first one, the next one is a first one. */
+/* The next check counts as the first one, too, until all that follows from a first one is done. */
 START_TEST(test_first) {
         g_autoptr(GError) error = NULL;
         guint consequences;
