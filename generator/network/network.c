@@ -288,24 +288,6 @@ static void check_capabilities(Conversion *container) {
                         "namespace of its own: give them to that container, or put both in a pod with UserNS=");
 }
 
-/* With the host's network these are the whole machine's. The lines of Sysctl= that say it, PodmanArgs= may. */
-static void check_sysctls(Conversion *container) {
-        const GPtrArray *sysctls = container->args->sysctls;
-
-        for (guint i = 0; i < sysctls->len; i++) {
-                const char *sysctl = sysctls->pdata[i];
-                const UnitLine *line = conversion_line_with(container, container->section, "Sysctl", sysctl) ?:
-                                               conversion_line_with(container, container->section, "PodmanArgs",
-                                                                    sysctl);
-
-                if (g_str_has_prefix(sysctl, "net."))
-                        conversion_problem(container, line,
-                                           "sysctl '%s' belongs to the network namespace, which is the host's with "
-                                           "Network=host; set it with sysctl.d(5), or write Network=none or bridge",
-                                           sysctl);
-        }
-}
-
 /* What asks for ports or addresses asks for a bridge. */
 static bool wants_bridge(const Conversion *container) {
         return container->network.published->len > 0 || container->network.wishes->len > 0;
@@ -360,6 +342,4 @@ void network_finish(Conversion *container) {
                 finish_namespace(container);
         if (container->args->network)
                 check_capabilities(container);
-        if (g_strcmp0(container->args->network, "host") == 0)
-                check_sysctls(container);
 }

@@ -65,36 +65,20 @@ static void add_user_namespace(runtime_spec_schema_config_linux *linux_, const S
         linux_->gid_mappings = make_mappings(input->gid_map, &linux_->gid_mappings_len);
 }
 
-/* One that was made ahead has its own since then. */
-static bool set_sysctl(json_map_string_string *sysctls, const Sysctl *sysctl, NetworkMode network, GError **error) {
-        if (sysctl->ns == SYSCTL_NETWORK && network == NETWORK_PINNED)
-                return error_set(error, KT_ERROR_USAGE,
-                                 "--sysctl: '%s=%s' is the network's, and that is made ahead: give it to "
-                                 "keyturn-network",
-                                 sysctl->name, sysctl->value);
-        if (sysctl->ns == SYSCTL_NETWORK && network == NETWORK_HOST)
-                return error_set(
-                        error, KT_ERROR_USAGE,
-                        "--sysctl: '%s=%s': with the host's network this is the whole machine's: set it with "
-                        "sysctl.d(5), or use Network=none",
-                        sysctl->name, sysctl->value);
-        append_json_map_string_string(sysctls, sysctl->name, sysctl->value);
-        return true;
-}
-
-static bool add_sysctls(runtime_spec_schema_config_linux *linux_, const ContainerRequest *request, GError **error) {
+static void add_sysctls(runtime_spec_schema_config_linux *linux_, const ContainerRequest *request) {
         bool is_new = request->network.mode == NETWORK_NONE;
 
         if (request->sysctls->len == 0 && !is_new)
-                return true;
+                return;
         linux_->sysctl = g_new0(json_map_string_string, 1);
         /* As Podman ships it: everyone in the container may ping. */
         if (is_new)
                 append_json_map_string_string(linux_->sysctl, "net.ipv4.ping_group_range", "0 0");
-        for (guint i = 0; i < request->sysctls->len; i++)
-                if (!set_sysctl(linux_->sysctl, request->sysctls->pdata[i], request->network.mode, error))
-                        return false;
-        return true;
+        for (guint i = 0; i < request->sysctls->len; i++) {
+                const Sysctl *sysctl = request->sysctls->pdata[i];
+
+                append_json_map_string_string(linux_->sysctl, sysctl->name, sysctl->value);
+        }
 }
 
 /* A mount that is to see the host's later mounts needs a root that does: podman's choice. */
@@ -221,5 +205,6 @@ bool spec_add_linux(Spec *spec, const SpecInput *input, const MountPlan *mounts,
         add_devices(linux_, input->host->device_nodes);
         linux_->mount_label = input->labels ? g_strdup(input->labels->file) : NULL;
         linux_->rootfs_propagation = g_strdup(find_propagation(mounts));
-        return check_masks(mounts, input->request->masked, error) && add_sysctls(linux_, input->request, error);
+        add_sysctls(linux_, input->request);
+        return check_masks(mounts, input->request->masked, error);
 }

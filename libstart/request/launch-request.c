@@ -76,22 +76,39 @@ static const char *find_added(const LaunchArgs *args, const ContainerRequest *re
         return NULL;
 }
 
+/* Whose namespace is not the container's own. A network that is made ahead has its parameters since then. */
+static bool check_sysctls(const LaunchArgs *args, const ContainerRequest *request, LaunchConflict *ret,
+                          GError **error) {
+        NetworkMode network = request->network.mode;
+
+        for (guint i = 0; i < request->sysctls->len; i++) {
+                const Sysctl *sysctl = request->sysctls->pdata[i];
+                bool is_networks = sysctl->ns == SYSCTL_NETWORK;
+
+                if (is_networks ? network != NETWORK_HOST && network != NETWORK_PINNED : !request->ipc.host)
+                        continue;
+                error_set(error, KT_ERROR_USAGE,
+                          !is_networks ?
+                                  "with --ipc=host '%s' is the whole machine's: set it with sysctl.d(5)" :
+                          network == NETWORK_HOST ?
+                                  "with --network=host '%s' is the whole machine's: set it with sysctl.d(5), or "
+                                  "write Network=none or bridge" :
+                                  "'%s' is the network's, and that is made ahead: give it to keyturn-network",
+                          sysctl->name);
+                return name_conflict(ret, "sysctl", find_sysctl(args, sysctl->name), is_networks ? "network" : "ipc",
+                                     error);
+        }
+        return true;
+}
+
 /* Namespaces of the machine's, and what can only be said of a container's own. Podman's rules, but the last: there a
  * user namespace sees the machine's whole /proc. */
 static bool check_host_namespaces(const LaunchArgs *args, const ContainerRequest *request, LaunchConflict *ret,
                                   GError **error) {
         if (request->pid.host && request->init)
                 return conflict(ret, "init", "pid", error, "with --pid=host another program is the first process");
-        for (guint i = 0; i < request->sysctls->len && request->ipc.host; i++) {
-                const Sysctl *sysctl = request->sysctls->pdata[i];
-
-                if (sysctl->ns == SYSCTL_IPC) {
-                        error_set(error, KT_ERROR_USAGE,
-                                  "with --ipc=host '%s' is the whole machine's: set it with sysctl.d(5)",
-                                  sysctl->name);
-                        return name_conflict(ret, "sysctl", find_sysctl(args, sysctl->name), "ipc", error);
-                }
-        }
+        if (!check_sysctls(args, request, ret, error))
+                return false;
         return !(request->pid.host || request->ipc.host) || request->userns.mode == USERNS_HOST ||
                conflict(ret, request->pid.host ? "pid" : "ipc", "userns", error,
                         "'host' is not supported with a user namespace: leave out one of the two");
@@ -303,6 +320,7 @@ bool launch_args_check(const LaunchArgs *args, LaunchConflict *ret, GError **err
 
         *ret = (LaunchConflict) { 0 };
         request_init(args, &request);
+        request.network.mode = NETWORK_PATH; /* until it is said: not the host's */
         return read_all(args, is_complete, &request, ret, error);
 }
 

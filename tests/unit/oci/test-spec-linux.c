@@ -58,15 +58,6 @@ START_TEST(test_rows) {
 }
 END_TEST
 
-START_TEST(test_network_sysctl) {
-        g_auto(SpecCase) c = spec_case();
-        g_autoptr(GError) error = NULL;
-
-        ck_assert_ptr_null(build_spec(&c, WORDS("--sysctl=net.ipv4.ip_forward=1", "i"), &error));
-        expect_error(error, KT_ERROR_USAGE, "'net.ipv4.ip_forward=1': with the host's network");
-}
-END_TEST
-
 START_TEST(test_masks) {
         g_auto(SpecCase) c = spec_case();
 
@@ -181,7 +172,6 @@ END_TEST
 TEST_MAIN("spec-linux", {
         tcase_add_loop_test(tcase, test_masks_in_shared_mounts, 0, G_N_ELEMENTS(shared));
         tcase_add_loop_test(tcase, test_rows, 0, G_N_ELEMENTS(rows));
-        tcase_add_test(tcase, test_network_sysctl);
         tcase_add_test(tcase, test_masks);
         tcase_add_loop_test(tcase, test_masks_of_users, 0, G_N_ELEMENTS(users_masks));
         tcase_add_loop_test(tcase, test_masks_of_the_file, 0, G_N_ELEMENTS(masks));

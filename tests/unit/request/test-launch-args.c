@@ -65,8 +65,8 @@ static const struct {
         { WORDS("--cap-add=a-nothing-of-the-kind", "i"), NULL },
         { WORDS("--cap-add=all", "--cap-drop", "kill", "--security-opt=no-new-privileges", "--ulimit=host", "i"),
           "[--cap-add][all][--cap-drop][kill][--security-opt][no-new-privileges][--ulimit][host][i]" },
-        { WORDS("--sysctl=net.a=1 2", "--annotation", "a=b", "--label", "c", "i"),
-          "[--label][c][--annotation][a=b][--sysctl][net.a=1 2][i]" },
+        { WORDS("--network=none", "--sysctl=net.a=1 2", "--annotation", "a=b", "--label", "c", "i"),
+          "[--label][c][--annotation][a=b][--network][none][--sysctl][net.a=1 2][i]" },
         { WORDS("--log-driver=none", "--log-opt=tag=x", "--sdnotify=ignore", "--stop-signal", "9", "--state-dir=/s",
                 "--env-file", "/e", "i"),
           "[--env-file][/e][--log-driver][none][--log-opt][tag=x][--sdnotify][ignore][--stop-signal][9]"
@@ -135,6 +135,8 @@ static const struct {
         { WORDS("--shm-path=/a", "--shm-size=1m", "i"), "--shm-size: --shm-path names a /dev/shm that there is" },
         { WORDS("--ipc=host", "--shm-size=1m", "i"), "--shm-size: --ipc=host means a /dev/shm that there is" },
         { WORDS("--ipc=host", "--sysctl=kernel.msgmax=1", "i"), "--sysctl: with --ipc=host 'kernel.msgmax'" },
+        { WORDS("--sysctl=net.a=1", "i"), "--sysctl: with --network=host 'net.a'" },
+        { WORDS("--network=pinned:a", "--sysctl=net.a=1", "i"), "--sysctl: 'net.a' is the network's" },
         { WORDS("--pid=host", "--init", "i"), "--init: with --pid=host" },
         { WORDS("--pid=host", "--userns=auto", "i"), "not supported with a user namespace" },
         { WORDS("--ipc=host", "--uidmap=0:1000:1", "i"), "not supported with a user namespace" },
@@ -191,6 +193,9 @@ static const struct {
         { WORDS("--ulimit=host", "--ulimit=%i", "i"), "ulimit", "ulimit" },
         { WORDS("--shm-size=%i", "--ipc=host", "i"), NULL, NULL },
         { WORDS("--env==%i", "--env==1", "i"), "env", NULL },
+        { WORDS("--sysctl=net.a=1", "--network=host", "i"), "sysctl", "network" },
+        { WORDS("--sysctl=net.a=1", "--network=%i", "i"), NULL, NULL },
+        { WORDS("--sysctl=net.a=1", "--network=ns:/n", "i"), NULL, NULL },
 };
 
 START_TEST(test_check) {
