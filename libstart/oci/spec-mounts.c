@@ -98,25 +98,12 @@ static void add_files(MountPlan *plan, const SpecInput *input) {
         }
 }
 
-static bool is_default_or_above(const char *path) {
-        for (size_t i = 0; i < N_KERNEL_MOUNTS; i++)
-                if (path_value_covers(path, kernel_mounts[i].destination))
-                        return true;
-        return false;
-}
-
 /* Where any mount is shared with the host, a link of the image's could lead there, and the host, and other
  * containers, would have the secret. */
 static bool check_secret(const MountPlan *plan, const SecretFile *file, GError **error) {
         const char *path = file->destination;
         const ContainerMount *shared;
 
-        if (path_value_covers("/proc", path) || path_value_covers("/sys", path) || is_default_or_above(path))
-                return error_set(
-                        error, KT_ERROR_USAGE,
-                        "Secret= (--secret): no file can be on '%s', where the kernel shows something: choose "
-                        "another target",
-                        path);
         if (has_mount(plan, path))
                 return error_set(error, KT_ERROR_USAGE,
                                  "Secret= (--secret): another mount is on its target '%s': remove one of the two",

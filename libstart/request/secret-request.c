@@ -120,12 +120,23 @@ static bool set_variable(SecretRequest *request, const Said *said, GError **erro
         return true;
 }
 
+/* In /dev it mounts some directories; all of /proc and /sys is its own. */
+static bool is_kernels(const char *path) {
+        static const char *const places[] = { "/dev", "/dev/mqueue", "/dev/pts", "/dev/shm", NULL };
+
+        return path_value_covers("/proc", path) || path_value_covers("/sys", path) || g_strv_contains(places, path);
+}
+
 /* A relative target is below podman's directory, as text: "../x" is /run/x there, too. */
 static bool set_path(SecretRequest *request, const Said *said, GError **error) {
         const char *target = said->target && *said->target ? said->target : request->name;
         g_autofree char *path = target[0] == '/' ? g_strdup(target) : g_strconcat(DIRECTORY "/", target, NULL);
 
         request->target = path_value_clean(path);
+        if (is_kernels(request->target))
+                return error_set(error, KT_ERROR_USAGE,
+                                 "target: no file can be on '%s', where the kernel shows something: choose another",
+                                 request->target);
         return !g_str_equal(request->target, "/") ||
                error_set(error, KT_ERROR_USAGE, "target: '%s' is no path of a file", target);
 }

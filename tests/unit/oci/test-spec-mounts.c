@@ -262,10 +262,6 @@ static const struct {
         { WORDS("-v/v:/run/secrets/a", "i"), "/run/secrets/a", "another mount is on its target '/run/secrets/a'",
           true },
         { WORDS("-v/v:/v:rshared", "i"), "/run/secrets/a", "the mount on '/v' shares what is mounted in it", true },
-        { WORDS("i"), "/proc/sys/a", "no file can be on '/proc/sys/a'", true },
-        { WORDS("i"), "/sys/a", "no file can be on '/sys/a'", true },
-        { WORDS("i"), "/dev", "no file can be on '/dev'", true },
-        { WORDS("i"), "/dev/shm", "no file can be on '/dev/shm'", true },
 };
 
 START_TEST(test_secrets) {
