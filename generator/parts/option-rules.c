@@ -14,13 +14,19 @@ static bool sets(const Key *key, const char *option) {
                 { "device", "AddDevice" },
                 { "log-driver", "LogDriver" },
                 { "log-opt", "LogOpt" },
+                { "mount", "Mount" },
+                { "mount", "Volume" }, /* of a .volume file with Driver=image */
                 { "network", "Network" },
                 { "sdnotify", "Notify" },
                 { "security-opt", "SecurityLabelFileType" },
                 { "security-opt", "SecurityLabelLevel" },
                 { "security-opt", "SecurityLabelType" },
+                { "tmpfs", "VolatileTmp" },
+                { "user", "Group" },
+                { "user", "User" },
                 { "userns", "RemapUsers" },
                 { "userns", "UserNS" }, /* of a pod */
+                { "volume", "Volume" },
         };
 
         for (size_t i = 0; i < G_N_ELEMENTS(others); i++)
@@ -49,9 +55,10 @@ static const UnitLine *find_line(const Conversion *container, const char *option
                                option_rules_find_podman_line(container, "runtime");
         for (size_t i = 0; i < container->keys->n_keys; i++) {
                 const Key *key = &container->keys->keys[i];
-                const UnitLine *line = sets(key, option) ? conversion_line_with(container, container->section,
-                                                                                key->name, value ?: "") :
-                                                           NULL;
+                const char *text = value && key->read != READ_BOOLEAN ? value : "";
+                const UnitLine *line = sets(key, option) ?
+                                               conversion_line_with(container, container->section, key->name, text) :
+                                               NULL;
 
                 if (line && line->value[0])
                         return line;
@@ -59,6 +66,14 @@ static const UnitLine *find_line(const Conversion *container, const char *option
         return g_str_equal(option, "owner")        ? service_user_line(container->service, "User") :
                g_str_equal(option, "dynamic-user") ? service_user_line(container->service, "DynamicUser") :
                                                      option_rules_find_podman_line(container, option);
+}
+
+/* Of a mount the file may name the source otherwise: data.volume. */
+static const UnitLine *find_value_line(const Conversion *container, const char *option, const char *value) {
+        const UnitLine *line = find_line(container, option, value);
+        const char *rest = value ? strchr(value, ':') : NULL;
+
+        return line || !rest ? line : find_line(container, option, rest);
 }
 
 static bool is_refused(const Conversion *container, const UnitLine *line) {
@@ -73,7 +88,7 @@ static bool is_refused(const Conversion *container, const UnitLine *line) {
 
 /* Whoever reads it knows the key, if that is the option's. */
 static void refuse(Conversion *container, const LaunchConflict *conflict, const char *message) {
-        const UnitLine *own = find_line(container, conflict->option, conflict->value), *line = own;
+        const UnitLine *own = find_value_line(container, conflict->option, conflict->value), *line = own;
         g_autofree char *prefix = g_strdup_printf("--%s: ", conflict->option);
 
         if (!line && conflict->other)
@@ -134,7 +149,7 @@ void option_rules_check(Conversion *container) {
         g_autoptr(GError) error = NULL;
         LaunchConflict conflict;
 
-        if (launch_args_check(container->args, &conflict, &error))
+        if (launch_args_check(container->args, container->is_users, &conflict, &error))
                 warn(container);
         else
                 refuse(container, &conflict, error->message);

@@ -194,12 +194,6 @@ static bool restrict_mount(int fd, unsigned long flags, bool is_shared) {
 }
 
 static bool map_as_container(int mount, const ContainerMount *wanted, const UserNamespace *userns, GError **error) {
-        if (!userns->uids)
-                return error_set(
-                        error, KT_ERROR_USAGE,
-                        "Cannot mount '%s' with 'idmap': the container has no user namespace to map it for; give "
-                        "it one (UserNS=, UIDMap=), or say which ids: idmap=uids=...;gids=...",
-                        wanted->oci->source);
         if (userns->fd >= 0)
                 return id_mapped_mount_set(mount, userns->fd, wanted->oci->source, error);
         return (id_map_changes_nothing(userns->uids) && id_map_changes_nothing(userns->gids)) ||
@@ -214,14 +208,10 @@ static bool map_owners(int mount, const ContainerMount *wanted, const char *map,
         g_autoptr(GArray) uids = NULL, gids = NULL;
         _cleanup_close_ int fd = -1;
 
+        if (!mount_request_check_id_map(wanted->request, userns->uids, error))
+                return false;
         if (!*map)
                 return map_as_container(mount, wanted, userns, error);
-        if (strchr(map, '@') && !userns->uids)
-                return error_set(
-                        error, KT_ERROR_USAGE,
-                        "Cannot mount '%s' with 'idmap=%s': a @ is an id of the container's user namespace, and "
-                        "it has none",
-                        wanted->oci->source, map);
         if (id_map_parse_mount(map, userns->uids, userns->gids, &uids, &gids, error))
                 fd = userns_descriptor_make(uids, gids, error);
         return fd >= 0 && id_mapped_mount_set(mount, fd, wanted->oci->source, error);

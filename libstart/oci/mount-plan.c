@@ -205,31 +205,28 @@ static bool is_same(const OciMount *a, const OciMount *b) {
         return true;
 }
 
-static bool add_only(MountPlan *plan, OciMount *oci, const MountRequest *request, GError **error) {
+bool mount_plan_add_only(MountPlan *plan, OciMount *oci, GError **error) {
         const ContainerMount *other = mount_plan_find(plan, oci->destination);
         bool ok = !other || is_same(other->oci, oci);
 
         if (!ok)
-                error_set(error, KT_ERROR_USAGE, "Two different mounts are to be on '%s': leave one out",
-                          oci->destination);
+                error_set(error, KT_ERROR_USAGE, MOUNT_REQUEST_TWO, oci->destination);
         if (other)
                 free_runtime_spec_schema_defs_mount(oci);
         else
-                add_container_mount(plan, oci, request);
+                add_container_mount(plan, oci, NULL);
         return ok;
-}
-
-bool mount_plan_add_only(MountPlan *plan, OciMount *oci, GError **error) {
-        return add_only(plan, oci, NULL, error);
 }
 
 bool mount_plan_add_requests(MountPlan *plan, const GPtrArray *requests, const char *volumes, GError **error) {
         for (guint i = 0; i < requests->len; i++) {
                 const MountRequest *request = requests->pdata[i];
+                const ContainerMount *other = mount_plan_find(plan, request->destination);
 
-                if (!mount_request_is_anonymous(request) &&
-                    !add_only(plan, oci_mount_new_requested(request, volumes), request, error))
+                if (other && !mount_request_check_beside(request, other->request, error))
                         return false;
+                if (!other && !mount_request_is_anonymous(request))
+                        add_container_mount(plan, oci_mount_new_requested(request, volumes), request);
         }
         return true;
 }

@@ -93,7 +93,7 @@ void mount_plan_add_default(MountPlan *plan, OciMount *oci);
 /* Refuses another mount on the same place; the same once more is no mistake. */
 bool mount_plan_add_only(MountPlan *plan, OciMount *oci, GError **error);
 
-/* All but volumes without names, which need not be mounts. `requests` outlive the plan. */
+/* All but volumes without names, which need not be mounts; into a plan that has none yet. `requests` outlive it. */
 bool mount_plan_add_requests(MountPlan *plan, const GPtrArray *requests, const char *volumes, GError **error);
 
 /* As the last one, and in the place of what is on its destination; what was asked for there goes for this one. */

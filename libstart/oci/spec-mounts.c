@@ -8,6 +8,7 @@
 #include "libstart/oci/spec-mounts.h"
 #include "libstart/request/device-request.h"
 #include "libstart/request/mount-request.h"
+#include "libstart/request/secret-request.h"
 #include "libstart/request/security-option.h"
 #include "libstart/value/id-map.h"
 
@@ -98,22 +99,10 @@ static void add_files(MountPlan *plan, const SpecInput *input) {
         }
 }
 
-/* Where any mount is shared with the host, a link of the image's could lead there, and the host, and other
- * containers, would have the secret. */
 static bool check_secret(const MountPlan *plan, const SecretFile *file, GError **error) {
-        const char *path = file->destination;
-        const ContainerMount *shared;
+        const ContainerMount *other = mount_plan_find(plan, file->destination) ?: mount_plan_find_shared(plan);
 
-        if (has_mount(plan, path))
-                return error_set(error, KT_ERROR_USAGE,
-                                 "Secret= (--secret): another mount is on its target '%s': remove one of the two",
-                                 path);
-        shared = mount_plan_find_shared(plan);
-        return !shared || error_set(error, KT_ERROR_USAGE,
-                                    "Secret= (--secret): the mount on '%s' shares what is mounted in it with the "
-                                    "host, and the secret could come there: give that mount slave propagation "
-                                    "(rslave), or the secret type=env",
-                                    shared->oci->destination);
+        return !other || secret_request_refuse_beside(file->destination, other->oci->destination, error);
 }
 
 static bool add_secrets(MountPlan *plan, const SpecInput *input, GError **error) {

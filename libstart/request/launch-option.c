@@ -36,20 +36,22 @@ static bool keep(GPtrArray **list, void *item, GDestroyNotify free_item) {
         return true;
 }
 
-static bool keep_mount(ContainerRequest *request, MountRequest *mount) {
+static bool keep_mount(ContainerRequest *request, const char *value, MountRequest *mount) {
+        if (mount)
+                mount->text = value;
         return keep(&request->mounts, mount, (GDestroyNotify) mount_request_free);
 }
 
 static bool read_volume(ContainerRequest *request, const char *value, GError **error) {
-        return keep_mount(request, mount_request_parse_volume(value, error));
+        return keep_mount(request, value, mount_request_parse_volume(value, error));
 }
 
 static bool read_mount(ContainerRequest *request, const char *value, GError **error) {
-        return keep_mount(request, mount_request_parse_mount(value, error));
+        return keep_mount(request, value, mount_request_parse_mount(value, error));
 }
 
 static bool read_tmpfs(ContainerRequest *request, const char *value, GError **error) {
-        return keep_mount(request, mount_request_parse_tmpfs(value, error));
+        return keep_mount(request, value, mount_request_parse_tmpfs(value, error));
 }
 
 static bool read_device(ContainerRequest *request, const char *value, GError **error) {

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "libstart/base/error.h"
+#include "libstart/base/path-value.h"
 #include "libstart/request/device-request.h"
 #include "libstart/request/device-rule.h"
 #include "libstart/request/launch-option.h"
@@ -10,6 +11,7 @@
 #include "libstart/request/runtime-rules.h"
 #include "libstart/request/secret-request.h"
 #include "libstart/value/capability.h"
+#include "libstart/value/id-map.h"
 #include "libstart/value/sysctl.h"
 #include "libstart/value/ulimit.h"
 #include "libstart/value/user-spec.h"
@@ -56,6 +58,17 @@ static bool name_conflict(LaunchConflict *ret, const char *option, const char *v
         *ret = (LaunchConflict) { .option = option, .value = value, .other = other };
         g_prefix_error(error, "--%s: ", option);
         return false;
+}
+
+static const char *find_mount_option(const LaunchArgs *args, const MountRequest *mount) {
+        return g_ptr_array_find(args->volumes, mount->text, NULL) ? "volume" :
+               g_ptr_array_find(args->mounts, mount->text, NULL)  ? "mount" :
+                                                                    "tmpfs";
+}
+
+static bool name_mount(const LaunchArgs *args, const MountRequest *mount, LaunchConflict *ret, const char *other,
+                       GError **error) {
+        return name_conflict(ret, find_mount_option(args, mount), mount->text, other, error);
 }
 
 static const char *find_sysctl(const LaunchArgs *args, const char *name) {
@@ -157,10 +170,12 @@ static bool check_owner(const LaunchArgs *args, const ContainerRequest *request,
         for (guint i = 0; i < request->mounts->len; i++) {
                 const MountRequest *mount = request->mounts->pdata[i];
 
-                if (mount->type == MOUNT_BIND && mount->chown)
-                        return conflict(ret, "volume", "owner", error,
-                                        "'U' would give a directory of the host away, which root would have to do: "
-                                        "make it the user's, by chown or tmpfiles.d(5)");
+                if (mount->type != MOUNT_BIND || !mount->chown)
+                        continue;
+                error_set(error, KT_ERROR_USAGE,
+                          "'U' would give a directory of the host away, which root would have to do: make it the "
+                          "user's, by chown or tmpfiles.d(5)");
+                return name_mount(args, mount, ret, "owner", error);
         }
         if (request->id_file)
                 return conflict(ret, "cidfile", "owner", error, "a container that belongs to a user writes no file");
@@ -182,7 +197,8 @@ static bool is_left_behind(const MountRequest *mount) {
                        (mount->type == MOUNT_BIND && !mount->id_map) || mount->type == MOUNT_GLOB;
 }
 
-static bool check_dynamic(const ContainerRequest *request, LaunchConflict *ret, GError **error) {
+static bool check_dynamic(const LaunchArgs *args, const ContainerRequest *request, LaunchConflict *ret,
+                          GError **error) {
         if (!request->userns.is_dynamic)
                 return true;
         for (guint i = 0; i < request->mounts->len; i++) {
@@ -194,7 +210,7 @@ static bool check_dynamic(const ContainerRequest *request, LaunchConflict *ret, 
                           "what a container with DynamicUser= writes to '%s' has ids that nobody has the next time: "
                           "say U, O or ro; for a directory of the host, idmap",
                           mount->destination);
-                return name_conflict(ret, "volume", NULL, "dynamic-user", error);
+                return name_mount(args, mount, ret, "dynamic-user", error);
         }
         if (request->image_volumes == IMAGE_VOLUMES_KEPT)
                 return conflict(ret, "image-volume", "dynamic-user", error,
@@ -262,7 +278,7 @@ static bool check_together(const LaunchArgs *args, ContainerRequest *request, La
         if (!userns_request_choose(&request->userns, error))
                 return name_conflict(ret, "userns", NULL, args->uidmaps->len > 0 ? "uidmap" : "owner", error);
         return check_owner(args, request, ret, error) && check_store(request, ret, error) &&
-               check_dynamic(request, ret, error) && check_names(request, ret, error) &&
+               check_dynamic(args, request, ret, error) && check_names(request, ret, error) &&
                check_health(request, ret, error) && check_privileged(request, ret, error) &&
                check_host_namespaces(args, request, ret, error) && check_runtime(args, request, ret, error);
 }
@@ -315,13 +331,144 @@ static bool is_complete(const char *value) {
         return !strpbrk(value, "%$");
 }
 
-bool launch_args_check(const LaunchArgs *args, LaunchConflict *ret, GError **error) {
+/*
+ * What a start finds out where it is at work, by the same functions, and is known before
+ */
+
+static bool are_complete(const GPtrArray *values) {
+        for (guint i = 0; i < values->len; i++)
+                if (!is_complete(values->pdata[i]))
+                        return false;
+        return true;
+}
+
+/* Not what a pattern or an artifact becomes, which has places of its own, and not what need not be a mount. */
+static bool has_place(const MountRequest *mount) {
+        return mount->type != MOUNT_GLOB && mount->type != MOUNT_ARTIFACT && !mount_request_is_anonymous(mount);
+}
+
+/* NULL: none of the first n is in its way. */
+static const MountRequest *find_in_the_way(const GPtrArray *mounts, guint n, const MountRequest *mount,
+                                           GError **error) {
+        for (guint i = 0; i < n; i++) {
+                const MountRequest *other = mounts->pdata[i];
+
+                if (has_place(other) && g_str_equal(mount->destination, other->destination) &&
+                    !mount_request_check_beside(mount, other, error))
+                        return other;
+        }
+        return NULL;
+}
+
+/* In a directory that is the container's root, what a key asks for is mounted itself, over other mounts. */
+static bool check_hidden(const ContainerRequest *request, const MountRequest *mount, const char **ret_asking,
+                         GError **error) {
+        static const char *const files[][2] = { { "/etc/hosts", "add-host" },
+                                                { "/etc/resolv.conf", "dns" },
+                                                { "/etc/localtime", "tz" } };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(files); i++)
+                if (container_request_find_key(request, files[i][0]) &&
+                    (request->rootfs ? g_str_equal(mount->destination, files[i][0]) :
+                                       path_value_covers(mount->destination, files[i][0])) &&
+                    !mount_request_has_option(mount, "tmpcopyup")) {
+                        *ret_asking = files[i][1];
+                        return container_request_refuse_hidden(request, mount->destination, files[i][0], error);
+                }
+        return true;
+}
+
+static bool check_secrets(const ContainerRequest *request, const MountRequest *mount, const char **ret_asking,
+                          GError **error) {
+        *ret_asking = "secret";
+        for (guint i = 0; i < request->secrets->len; i++) {
+                const SecretRequest *secret = request->secrets->pdata[i];
+
+                if (!secret->is_variable &&
+                    (mount_request_is_shared(mount) || g_str_equal(secret->target, mount->destination)))
+                        return secret_request_refuse_beside(secret->target, mount->destination, error);
+        }
+        return true;
+}
+
+static bool check_mounts(const LaunchArgs *args, const ContainerRequest *request, bool has_userns,
+                         LaunchConflict *ret, GError **error) {
+        for (guint i = 0; i < request->mounts->len; i++) {
+                const MountRequest *mount = request->mounts->pdata[i], *other;
+                const char *asking = "userns";
+
+                if (!has_place(mount))
+                        continue;
+                other = find_in_the_way(request->mounts, i, mount, error);
+                if (other)
+                        return name_mount(args, mount, ret, find_mount_option(args, other), error);
+                if (!mount_request_check_id_map(mount, has_userns, error) ||
+                    !check_hidden(request, mount, &asking, error) || !check_secrets(request, mount, &asking, error))
+                        return name_mount(args, mount, ret, asking, error);
+        }
+        return true;
+}
+
+static void map_first(GArray **map, guint32 size) {
+        const IdExtent all = { 0, 0, size };
+
+        if (!*map)
+                *map = id_map_new();
+        g_array_append_val(*map, all);
+}
+
+/* Are all ids of the user namespace known? Then its maps have them, not finished (id-map.h). */
+static bool find_ids(const LaunchArgs *args, UsernsRequest *userns) {
+        if (userns->mode == USERNS_AUTO && userns->size > 0) {
+                map_first(&userns->uids, userns->size);
+                map_first(&userns->gids, userns->size);
+                return true;
+        }
+        return userns->mode == USERNS_MAPPED && !userns->subuid && !userns->subgid && are_complete(args->uidmaps) &&
+               are_complete(args->gidmaps) && userns_request_finish(userns, NULL);
+}
+
+/* Names are the image's. */
+static bool check_id(const GArray *map, const char *id, const char *what, GError **error) {
+        bool is_number;
+        guint32 number;
+
+        return !id || !user_spec_parse_id(id, &is_number, &number, NULL) || !is_number ||
+               userns_request_check_id(map, number, what, error);
+}
+
+static bool check_payload(const LaunchArgs *args, ContainerRequest *request, LaunchConflict *ret, GError **error) {
+        UsernsRequest *userns = &request->userns;
+        const char *group = request->user ? strchr(request->user, ':') : NULL, *other;
+        g_autofree char *user = NULL;
+
+        other = userns->mode == USERNS_AUTO ? "userns" : args->uidmaps->len > 0 ? "uidmap" : "gidmap";
+        if (!find_ids(args, userns))
+                return true;
+        for (guint i = 0; i < request->groups->len; i++)
+                if (!check_id(userns->gids, request->groups->pdata[i], "group", error))
+                        return name_conflict(ret, "group-add", NULL, other, error);
+        user = group ? g_strndup(request->user, (gsize) (group - request->user)) : g_strdup(request->user);
+        if (!check_id(userns->uids, user, "user", error))
+                return name_conflict(ret, "user", request->user, other, error);
+        return check_id(userns->gids, group ? group + 1 : NULL, "group", error) ||
+               name_conflict(ret, "user", group + 1, other, error);
+}
+
+static bool check_ahead(const LaunchArgs *args, ContainerRequest *request, bool is_users, LaunchConflict *ret,
+                        GError **error) {
+        bool has_userns = is_users || request->userns.mode != USERNS_HOST || !is_complete(args->userns ?: "");
+
+        return check_mounts(args, request, has_userns, ret, error) && check_payload(args, request, ret, error);
+}
+
+bool launch_args_check(const LaunchArgs *args, bool is_users, LaunchConflict *ret, GError **error) {
         g_auto(ContainerRequest) request = { 0 };
 
         *ret = (LaunchConflict) { 0 };
         request_init(args, &request);
         request.network.mode = NETWORK_PATH; /* until it is said: not the host's */
-        return read_all(args, is_complete, &request, ret, error);
+        return read_all(args, is_complete, &request, ret, error) && check_ahead(args, &request, is_users, ret, error);
 }
 
 bool launch_args_read(const LaunchArgs *args, ContainerRequest *ret, GError **error) {

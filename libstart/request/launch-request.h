@@ -17,6 +17,6 @@ typedef struct LaunchConflict {
         const char *other;  /* NULL: the value alone is wrong */
 } LaunchConflict;
 
-/* What launch_args_read() would refuse, as far as it is known: values that systemd has still to complete (% and $)
- * are left out. */
-bool launch_args_check(const LaunchArgs *args, LaunchConflict *ret, GError **error);
+/* What launch_args_read() would refuse, and what the start would find out later, as far as it is known: values that
+ * systemd has still to complete (% and $) are left out. is_users: a user's manager starts it. */
+bool launch_args_check(const LaunchArgs *args, bool is_users, LaunchConflict *ret, GError **error);

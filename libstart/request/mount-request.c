@@ -360,6 +360,43 @@ bool mount_request_has_option(const MountRequest *request, const char *option) {
         return g_ptr_array_find_with_equal_func(request->options, option, g_str_equal, NULL);
 }
 
+bool mount_request_is_shared(const MountRequest *request) {
+        return request->type != MOUNT_TMPFS &&
+               (mount_request_has_option(request, "shared") || mount_request_has_option(request, "rshared"));
+}
+
+static bool are_same(const GPtrArray *a, const GPtrArray *b) {
+        if (a->len != b->len)
+                return false;
+        for (guint i = 0; i < a->len; i++)
+                if (!g_str_equal(a->pdata[i], b->pdata[i]))
+                        return false;
+        return true;
+}
+
+bool mount_request_check_beside(const MountRequest *request, const MountRequest *other, GError **error) {
+        return mount_request_is_anonymous(request) || mount_request_is_anonymous(other) ||
+               (request->type == other->type && g_strcmp0(request->source, other->source) == 0 &&
+                are_same(request->options, other->options)) ||
+               error_set(error, KT_ERROR_USAGE, MOUNT_REQUEST_TWO, request->destination);
+}
+
+bool mount_request_check_id_map(const MountRequest *request, bool has_userns, GError **error) {
+        if (!request->id_map || has_userns)
+                return true;
+        if (!request->id_map[0])
+                return error_set(
+                        error, KT_ERROR_USAGE,
+                        "Cannot mount '%s' with 'idmap': the container has no user namespace to map it for; give "
+                        "it one (UserNS=, UIDMap=), or say which ids: idmap=uids=...;gids=...",
+                        request->source);
+        return !strchr(request->id_map, '@') ||
+               error_set(error, KT_ERROR_USAGE,
+                         "Cannot mount '%s' with 'idmap=%s': a @ is an id of the container's user namespace, and it "
+                         "has none",
+                         request->source, request->id_map);
+}
+
 /*
  * --volume and --tmpfs: parts between colons
  */

@@ -26,6 +26,7 @@ typedef enum Relabel {
  * the same. */
 typedef struct MountRequest {
         MountType type;
+        const char *text;   /* the value that asks for it, which belongs to the LaunchArgs; or NULL */
         char *source;       /* bind: absolute and without "." or ".."; volume: its name, NULL for an anonymous one;
                              * image, artifact: a reference; glob: a pattern of absolute paths; NULL for other
                              * types */
@@ -67,6 +68,17 @@ bool mount_request_is_anonymous(const MountRequest *request);
 
 /* Is `option` (a whole one: "ro", "size=1m") among those of the request, given or by default? */
 bool mount_request_has_option(const MountRequest *request, const char *option);
+
+/* Is what is mounted in it also mounted on the host? */
+bool mount_request_is_shared(const MountRequest *request);
+
+/* Can `request` be asked for beside `other`, on the same destination? Only if it is the same once more. Volumes
+ * without names are no mounts, and can. */
+bool mount_request_check_beside(const MountRequest *request, const MountRequest *other, GError **error);
+#define MOUNT_REQUEST_TWO "Two different mounts are to be on '%s': leave one out"
+
+/* Are there ids that idmap can map to? has_userns: the container has a user namespace. */
+bool mount_request_check_id_map(const MountRequest *request, bool has_userns, GError **error);
 
 /* For the parsers above; that of --mount is in mount-csv.c. The caller sets type first. `complete` adds what
  * podman adds where nothing was said; it is the last step. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "libstart/request/request.h"
+#include "libstart/base/error.h"
 
 #define ID_DIGITS 12
 
@@ -24,6 +25,25 @@ void container_request_clear(ContainerRequest *request) {
         if (request->hosts)
                 g_string_free(request->hosts, TRUE);
         *request = (ContainerRequest) { 0 };
+}
+
+const char *container_request_find_key(const ContainerRequest *request, const char *path) {
+        if (g_str_equal(path, "/etc/hosts"))
+                return request->hosts->len > 0 ? "AddHost= (--add-host)" : NULL;
+        if (g_str_equal(path, "/etc/localtime"))
+                return request->timezone ? "Timezone= (--tz)" : NULL;
+        return !g_str_equal(path, "/etc/resolv.conf") || dns_request_is_empty(&request->dns) ||
+                               request->dns.of_image ?
+                       NULL :
+                       "DNS=, DNSSearch= or DNSOption= (--dns...)";
+}
+
+bool container_request_refuse_hidden(const ContainerRequest *request, const char *destination, const char *path,
+                                     GError **error) {
+        return error_set(error, KT_ERROR_USAGE,
+                         "The mount on '%s' hides the '%s' that %s asks for: remove the key and bring that file by "
+                         "the mount, or remove the mount",
+                         destination, path, container_request_find_key(request, path));
 }
 
 char *container_request_hostname(const ContainerRequest *request, const char *host_hostname) {

@@ -127,6 +127,13 @@ typedef struct ContainerRequest {
 void container_request_clear(ContainerRequest *request);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(ContainerRequest, container_request_clear)
 
+/* What asks for the file that keyturn writes to `path` in /etc: "AddHost= (--add-host)"; NULL: nothing. */
+const char *container_request_find_key(const ContainerRequest *request, const char *path);
+
+/* That file is below what is mounted on `destination`. Always false. */
+bool container_request_refuse_hidden(const ContainerRequest *request, const char *destination, const char *path,
+                                     GError **error);
+
 /* The container's host name: as given; else `host_hostname`, the machine's own, with the host's network or host name;
  * else twelve hexadecimal digits, as podman has them, but always the same ones for a container of the same name.
  * Transfer full. */

@@ -160,3 +160,15 @@ SecretRequest *secret_request_parse(const char *value, GError **error) {
         return check_name(request->name, error) && parse_options(request, value, error) ? g_steal_pointer(&request) :
                                                                                           NULL;
 }
+
+bool secret_request_refuse_beside(const char *target, const char *mount, GError **error) {
+        if (g_str_equal(target, mount))
+                return error_set(error, KT_ERROR_USAGE,
+                                 "Secret= (--secret): another mount is on its target '%s': remove one of the two",
+                                 target);
+        return error_set(
+                error, KT_ERROR_USAGE,
+                "Secret= (--secret): the mount on '%s' shares what is mounted in it with the host, and the "
+                "secret could come there: give that mount slave propagation (rslave), or the secret type=env",
+                mount);
+}

@@ -20,6 +20,10 @@ SecretRequest *secret_request_parse(const char *value, GError **error);
 void secret_request_free(SecretRequest *request);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(SecretRequest, secret_request_free)
 
+/* No file is put on `target` where another mount is, nor beside a mount that is shared with the host, where a link of
+ * the image's could lead: the host, and other containers, would have the secret. Always false. */
+bool secret_request_refuse_beside(const char *target, const char *mount, GError **error);
+
 /* Can a credential have the name? A '%' may stand for what systemd puts there. Other names can be those of Podman's
  * secrets only. systemd allows itself some more characters, but 257 does not start a service with a blank in one of
  * them, and a ':' ends a name; it replaces no '$' in a credential's name. */

@@ -164,6 +164,17 @@ bool userns_request_finish(UsernsRequest *userns, GError **error) {
                parse_list(gidmaps->len > 0 ? gidmaps : uidmaps, ID_GID, &userns->gids, error);
 }
 
+bool userns_request_check_id(const GArray *map, guint32 id, const char *what, GError **error) {
+        guint32 outside;
+
+        return id_map_outside(map, id, &outside) ||
+               error_set(
+                       error, KT_ERROR_USAGE,
+                       "The payload's %s %u is none of its user namespace's: map it (UIDMap=, GIDMap=), or ask for more "
+                       "ids (UserNS=auto:size=)",
+                       what, id);
+}
+
 void userns_request_clear(UsernsRequest *userns) {
         g_clear_pointer(&userns->uids, g_array_unref);
         g_clear_pointer(&userns->gids, g_array_unref);

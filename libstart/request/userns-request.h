@@ -56,4 +56,7 @@ bool userns_request_choose(UsernsRequest *userns, GError **error);
  * The maps are not finished (id-map.h), as what a name has is to come before them. */
 bool userns_request_finish(UsernsRequest *userns, GError **error);
 
+/* Can the payload have an id that its map must have? what: "user" or "group". */
+bool userns_request_check_id(const GArray *map, guint32 id, const char *what, GError **error);
+
 void userns_request_clear(UsernsRequest *userns);

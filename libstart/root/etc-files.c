@@ -47,20 +47,6 @@ static EtcFile text_file(const char *directory, const char *name, char *content)
         return (EtcFile) { directory, name, content, content ? strlen(content) : 0, NULL };
 }
 
-static const char *hosts_key(const ContainerRequest *request) {
-        return request->hosts->len > 0 ? "AddHost= (--add-host)" : NULL;
-}
-
-static const char *resolv_conf_key(const ContainerRequest *request) {
-        return dns_request_is_empty(&request->dns) || request->dns.of_image ?
-                       NULL :
-                       "DNS=, DNSSearch= or DNSOption= (--dns...)";
-}
-
-static const char *localtime_key(const ContainerRequest *request) {
-        return request->timezone ? "Timezone= (--tz)" : NULL;
-}
-
 /* A host file that is not there is an empty one. Others may be given it, and have a lease of it (lease.h): but not
  * where it leads to /proc (net/pnp), whose files say no size. */
 static char *read_host_file(const char *path) {
@@ -119,11 +105,11 @@ static bool make_files(const ContainerRequest *request, const char *image_id, co
         files[PASSWD] = text_file("etc", "passwd", NULL);
         files[GROUP] = text_file("etc", "group", NULL);
         files[LOCALTIME] = text_file("etc", "localtime", NULL);
-        files[HOSTS].key = hosts_key(request);
-        files[LOCALTIME].key = localtime_key(request);
+        files[HOSTS].key = container_request_find_key(request, "/etc/hosts");
+        files[LOCALTIME].key = container_request_find_key(request, "/etc/localtime");
         if (!is_alone && !request->dns.of_image) {
                 files[RESOLV_CONF] = text_file("etc", "resolv.conf", make_resolv_conf(request, network));
-                files[RESOLV_CONF].key = resolv_conf_key(request);
+                files[RESOLV_CONF].key = container_request_find_key(request, "/etc/resolv.conf");
         }
         return !request->timezone ||
                etc_localtime("/", request->timezone, &files[LOCALTIME].content, &files[LOCALTIME].length, error);
@@ -265,10 +251,12 @@ static bool hides(const OciMount *mount, const char *path) {
                !(mount->options && g_strv_contains((const char *const *) mount->options, "tmpcopyup"));
 }
 
-static bool check_visible(const char *path, const char *key, const MountPlan *plan, const char *own, GError **error) {
+static bool check_visible(const char *path, const ContainerRequest *request, const MountPlan *plan, const char *own,
+                          GError **error) {
+        bool is_asked = container_request_find_key(request, path);
         const OciMount *hiding = NULL;
 
-        for (guint i = 0; key && i < plan->n_mounts; i++) {
+        for (guint i = 0; is_asked && i < plan->n_mounts; i++) {
                 const OciMount *mount = plan->mounts[i]->oci;
 
                 if (g_str_equal(mount->destination, path) && g_str_has_prefix(mount->source, own))
@@ -276,15 +264,11 @@ static bool check_visible(const char *path, const char *key, const MountPlan *pl
                 if (hides(mount, path))
                         hiding = mount;
         }
-        return !hiding ||
-               error_set(error, KT_ERROR_USAGE,
-                         "The mount on '%s' hides the '%s' that %s asks for: remove the key and bring that file by "
-                         "the mount, or remove the mount",
-                         hiding->destination, path, key);
+        return !hiding || container_request_refuse_hidden(request, hiding->destination, path, error);
 }
 
 bool etc_files_check(const ContainerRequest *request, const MountPlan *mounts, const char *own, GError **error) {
-        return check_visible("/etc/hosts", hosts_key(request), mounts, own, error) &&
-               check_visible("/etc/resolv.conf", resolv_conf_key(request), mounts, own, error) &&
-               check_visible("/etc/localtime", localtime_key(request), mounts, own, error);
+        return check_visible("/etc/hosts", request, mounts, own, error) &&
+               check_visible("/etc/resolv.conf", request, mounts, own, error) &&
+               check_visible("/etc/localtime", request, mounts, own, error);
 }

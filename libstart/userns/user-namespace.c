@@ -232,23 +232,14 @@ bool user_namespace_has_group(const UserNamespace *userns, gid_t gid) {
         return !userns->gids || id_map_outside(userns->gids, gid, &outside);
 }
 
-static bool check_id(const GArray *map, guint32 id, const char *what, GError **error) {
-        guint32 outside;
-
-        return id_map_outside(map, id, &outside) ||
-               error_set(error, KT_ERROR_USAGE,
-                         "The payload's %s %u is none of its user namespace's: map it (UIDMap=, GIDMap=), or ask for "
-                         "more ids (UserNS=auto:size=)",
-                         what, id);
-}
-
 bool user_namespace_check(const UserNamespace *userns, uid_t uid, gid_t gid, const GArray *groups, GError **error) {
         if (!userns->uids)
                 return true;
         for (guint i = 0; i < groups->len; i++)
-                if (!check_id(userns->gids, g_array_index(groups, gid_t, i), "group", error))
+                if (!userns_request_check_id(userns->gids, g_array_index(groups, gid_t, i), "group", error))
                         return false;
-        return check_id(userns->uids, uid, "user", error) && check_id(userns->gids, gid, "group", error);
+        return userns_request_check_id(userns->uids, uid, "user", error) &&
+               userns_request_check_id(userns->gids, gid, "group", error);
 }
 
 bool user_namespace_check_owner(const UserNamespace *userns, const struct stat *st, const char *path,

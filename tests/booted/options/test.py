@@ -371,6 +371,17 @@ def test_mistakes_have_reasons(machine):
     refused(machine, "'/bin/busybox'", 'WorkingDir=/bin/busybox', status=126)
 
 
+def test_start_judges_what_the_generator_cannot_know(machine):
+    """Values with specifiers, by the same rules: %t is /run."""
+    volume = 'Volume=%t:/data'
+    refused(machine, "Two different mounts are to be on '/data'", f'Volume=/srv:/data\n        {volume}')
+    refused(machine, "'idmap': the container has no user namespace", f'{volume}:idmap')
+    refused(machine, "'idmap=uids=@0-0-1;gids=@0-0-1': a @ is", f'{volume}:idmap=uids=@0-0-1;gids=@0-0-1')
+    refused(machine, "no file can be on '/proc/x'", 'Secret=%p,target=/proc/x')
+    refused(machine, "hides the '/etc/hosts'", 'AddHost=camera:192.0.2.7\n        Volume=%t:/etc')
+    once(machine, 'true', f'Volume=/run:/data\n        {volume}/')
+
+
 def test_working_directory_in_a_volume_or_behind_a_link(machine):
     machine.run('mkdir -p /srv/work/deep')
     assert '/work/deep' in once(machine, 'pwd', 'Volume=/srv/work:/work\n        WorkingDir=/work/deep')

@@ -196,6 +196,44 @@ static const struct {
         { WORDS("--sysctl=net.a=1", "--network=host", "i"), "sysctl", "network" },
         { WORDS("--sysctl=net.a=1", "--network=%i", "i"), NULL, NULL },
         { WORDS("--sysctl=net.a=1", "--network=ns:/n", "i"), NULL, NULL },
+        { WORDS("-v/a:/x", "-v/b://x/", "i"), "volume", "volume" },
+        { WORDS("-v/a:/x", "--mount=type=bind,src=/a,dst=/x,ro", "i"), "mount", "volume" },
+        { WORDS("--tmpfs=/x", "-v/a:/x", "i"), "tmpfs", "volume" },
+        { WORDS("-v/a:/x", "--mount=type=bind,src=/a/,dst=/y/../x", "i"), NULL, NULL }, /* the same */
+        { WORDS("-v/a:/x:Z", "-v/a:/x", "i"), NULL, NULL },
+        { WORDS("-v/x", "-v/a:/x", "--tmpfs=/y", "-v/y", "i"), NULL, NULL }, /* volumes without names */
+        { WORDS("-v/a:/%i", "-v/b:/%i", "-v%h:/x", "-v/b:/x", "i"), NULL, NULL },
+        { WORDS("--mount=type=glob,src=/a*,dst=/x", "-v/b:/x", "i"), NULL, NULL },
+        { WORDS("--mount=type=artifact,src=a,dst=/x", "-v/b:/x", "i"), NULL, NULL },
+        { WORDS("-v/a:/x:idmap", "i"), "volume", "userns" },
+        { WORDS("-va:/x:idmap=uids=@0-0-1;gids=0-0-1", "--userns=host", "i"), "volume", "userns" },
+        { WORDS("-va:/x:idmap=uids=0-0-1;gids=0-0-1", "i"), NULL, NULL },
+        { WORDS("-v/a:/x:idmap", "--userns=%i", "i"), NULL, NULL },
+        { WORDS("-v/a:/x:idmap", "--userns=ns:/u", "i"), NULL, NULL },
+        { WORDS("-v/a:/x:idmap", "--uidmap=%i", "i"), NULL, NULL },
+        { WORDS("-v/a:/x:idmap", "--owner=%i", "i"), NULL, NULL },
+        { WORDS("-v/a:/x:idmap", "--dynamic-user", "i"), NULL, NULL },
+        { WORDS("--user=5000", "--uidmap=0:1:9", "i"), "user", "uidmap" },
+        { WORDS("--user=a:5000", "--gidmap=0:1:9", "i"), "user", "gidmap" },
+        { WORDS("--user=8:8", "--group-add=9", "--uidmap=0:1:9", "i"), "group-add", "uidmap" },
+        { WORDS("--user=8:8", "--group-add=8,a", "--uidmap=0:1:5", "--uidmap=5:9:4", "i"), NULL, NULL },
+        { WORDS("--user=8:5000", "--uidmap=0:1:9", "--gidmap=%i", "i"), NULL, NULL },
+        { WORDS("--user=5000", "--uidmap=0:1:9", "--subuidname=a", "i"), NULL, NULL },
+        { WORDS("--user=%i", "--uidmap=0:1:9", "i"), NULL, NULL },
+        { WORDS("--user=5000", "--userns=auto:size=99", "i"), "user", "userns" },
+        { WORDS("--user=5000", "--userns=auto:size=99,uidmapping=5000:0:1", "i"), NULL, NULL },
+        { WORDS("--user=5000", "--userns=auto", "i"), NULL, NULL },
+        { WORDS("-v/a:/etc", "--add-host=a:1.2.3.4", "i"), "volume", "add-host" },
+        { WORDS("--mount=type=image,src=a,dst=/etc/resolv.conf", "--dns-search=a", "i"), "mount", "dns" },
+        { WORDS("-v/a:/etc/localtime", "--tz=local", "--rootfs", "/r"), "volume", "tz" },
+        { WORDS("-v/a:/etc", "--tz=local", "--rootfs", "/r"), NULL, NULL },
+        { WORDS("-v/a:/etc", "--dns=none", "--tmpfs=/etc", "i"), "tmpfs", "volume" },
+        { WORDS("-v/etc", "--tmpfs=/etc", "-v/a:/etc/x", "--add-host=a:1.2.3.4", "i"), NULL, NULL },
+        { WORDS("-v/a:/%i", "--add-host=a:1.2.3.4", "i"), NULL, NULL },
+        { WORDS("--secret=a", "-v/a:/run/secrets/a", "i"), "volume", "secret" },
+        { WORDS("--secret=a", "-va:/b:rshared", "i"), "volume", "secret" },
+        { WORDS("--secret=a,type=env", "-va:/b:rshared", "i"), NULL, NULL },
+        { WORDS("--secret=a", "--mount=type=tmpfs,dst=/b,rshared", "-va:/run/secrets", "i"), NULL, NULL },
 };
 
 START_TEST(test_check) {
@@ -204,10 +242,24 @@ START_TEST(test_check) {
         LaunchConflict conflict;
 
         ck_assert_ptr_nonnull(args);
-        ck_assert_int_eq(launch_args_check(args, &conflict, &error), !checked[_i].option);
+        ck_assert_int_eq(launch_args_check(args, false, &conflict, &error), !checked[_i].option);
         ck_assert_pstr_eq(conflict.option, checked[_i].option);
         ck_assert_pstr_eq(conflict.other, checked[_i].other);
         ck_assert(!error || g_str_has_prefix(error->message + 2, conflict.option));
+}
+END_TEST
+
+/* All of a user's containers have a user namespace, her manager's. */
+START_TEST(test_check_of_user) {
+        g_autoptr(GError) error = NULL;
+        g_autoptr(LaunchArgs) args = launch_args_parse(WORDS("-v/a:/x:idmap", "i"), &error);
+        LaunchConflict conflict;
+
+        ck_assert_ptr_nonnull(args);
+        ck_assert(launch_args_check(args, true, &conflict, &error));
+        ck_assert_ptr_null(conflict.option);
+        ck_assert(!launch_args_check(args, false, &conflict, &error));
+        ck_assert_str_eq(conflict.value, "/a:/x:idmap");
 }
 END_TEST
 
@@ -255,6 +307,7 @@ TEST_MAIN("launch-args", {
         tcase_add_loop_test(tcase, test_round_trip, 0, G_N_ELEMENTS(good));
         tcase_add_loop_test(tcase, test_bad, 0, G_N_ELEMENTS(bad));
         tcase_add_loop_test(tcase, test_check, 0, G_N_ELEMENTS(checked));
+        tcase_add_test(tcase, test_check_of_user);
         tcase_add_test(tcase, test_set);
         tcase_add_test(tcase, test_parse_options);
         tcase_add_test(tcase, test_help);
