@@ -43,9 +43,9 @@ static bool has_ids_of_its_own(const Conversion *container) {
 }
 
 void network_join_check(Conversion *container, const Conversion *other) {
-        const UnitLine *line =
-                conversion_line(container, "Container", container->pod.file && !container->network.is_said ? "Pod" : "Network") ?:
-                        conversion_line_with(container, "Container", "PodmanArgs", "container:");
+        const char *key = container->pod.file && !container->network.is_said ? "Pod" : "Network";
+        const UnitLine *line = conversion_line(container, "Container", key) ?:
+                                       conversion_line_with(container, "Container", "PodmanArgs", "container:");
 
         if (container->is_users) {
                 if (container->pod.file)

@@ -63,8 +63,9 @@ static void keep_for_host(Conversion *container, GString *command, const OwnName
         if (args->privileged == FLAG_TRUE || network_capabilities(args->cap_add) & CAPABILITY_NETWORK)
                 conversion_problem(
                         container, conversion_line(container, container->section, "AddCapability"),
-                        "NET_ADMIN and NET_RAW have no effect on a bridge from within the user namespace of an instance, or "
-                        "of specifiers and variables: remove them, or UserNS= and its like, or write a file without these");
+                        "NET_ADMIN and NET_RAW have no effect on a bridge from within the user namespace of an "
+                        "instance, or of specifiers and variables: remove them, or UserNS= and its like, or write a "
+                        "file without these");
         if (!(network_capabilities(args->cap_drop) & ports))
                 add_option(command, "--sysctl", "net.ipv4.ip_unprivileged_port_start=0", own);
 }

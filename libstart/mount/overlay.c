@@ -244,10 +244,9 @@ static bool attach_mapped(const MappedLayers *mapped, const char *target, GError
 
 static bool check_can_map(GError **error) {
         return kernel_version() >= LINUX_MAPPED_LAYERS ||
-               error_set(
-                       error, KT_ERROR_UNSUPPORTED,
-                       "A container with a user namespace needs Linux 5.19 or newer, where the layers of an image can "
-                       "be mapped: use a newer kernel, or remove UserNS=, UIDMap= and GIDMap=");
+               error_set(error, KT_ERROR_UNSUPPORTED,
+                         "A container with a user namespace needs Linux 5.19 or newer, where the layers of an image "
+                         "can be mapped: use a newer kernel, or remove UserNS=, UIDMap= and GIDMap=");
 }
 
 /*

@@ -156,10 +156,9 @@ static bool check_store(const ContainerRequest *request, LaunchConflict *ret, GE
                 return conflict(ret, "store", "owner", error,
                                 "the files in a user's store have her own group: leave Group= in [Service] out");
         return userns->mode == USERNS_OWNED ||
-               conflict(
-                       ret, "store", "userns", error,
-                       "the files in a user's store are hers, which only root of the container is then: leave UserNS= "
-                       "out, or have the image in the system's store");
+               conflict(ret, "store", "userns", error,
+                        "the files in a user's store are hers, which only root of the container is then: leave "
+                        "UserNS= out, or have the image in the system's store");
 }
 
 /* What libstart would do as root where the user may put something else. */
@@ -216,10 +215,9 @@ static bool check_dynamic(const LaunchArgs *args, const ContainerRequest *reques
                 return conflict(ret, "image-volume", "dynamic-user", error,
                                 "a container with DynamicUser= keeps nothing: name the volume, with U");
         return !request->rootfs || strchr(request->image, ':') ||
-               conflict(
-                       ret, "rootfs", "dynamic-user", error,
-                       "what a container with DynamicUser= writes there has ids that nobody has the next time: put :O "
-                       "or :idmap behind it");
+               conflict(ret, "rootfs", "dynamic-user", error,
+                        "what a container with DynamicUser= writes there has ids that nobody has the next time: put "
+                        ":O or :idmap behind it");
 }
 
 /* No check at all is fine: the image may have one. */

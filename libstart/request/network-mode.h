@@ -23,10 +23,10 @@ typedef struct NetworkChoice {
 /* In a network that belongs to a user namespace of ours, root of ours may do everything, whatever capabilities it has
  * (user_namespaces(7): the owner's in the parent). So a container without a user namespace that has not all of
  * CAPABILITY_NETWORK anyway is refused there, by libstart always, and by the generator where the files tell. */
-#define NETWORK_MODE_GAINS_RIGHTS                                                                                      \
-        "this network belongs to a user namespace, and root in a container without one would have all rights in it, "  \
-        "to change addresses and to send as others; give this container, or the pod that it is in, a user namespace, " \
-        "too (UserNS=auto), or AddCapability=NET_ADMIN NET_RAW if that is what it is for"
+#define NETWORK_MODE_GAINS_RIGHTS                                                                                 \
+        "this network belongs to a user namespace, and root in a container without one would have all rights in " \
+        "it, to change addresses and to send as others; give this container, or the pod that it is in, a user "   \
+        "namespace, too (UserNS=auto), or AddCapability=NET_ADMIN NET_RAW if that is what it is for"
 
 /* For two of a user's containers with one network: the one that it belongs to has ids of its own. Behind that one's
  * name. */

@@ -39,10 +39,10 @@ static bool parse_size(const char *value, StorageLimits *limits, GError **error)
 
 static bool parse_inodes(const char *value, StorageLimits *limits, GError **error) {
         return g_ascii_string_to_unsigned(value, 10, INODES_MIN, G_MAXINT64, &limits->inodes, NULL) ||
-               error_set(
-                       error, KT_ERROR_USAGE,
-                       "'%s' is no number of inodes: a writable layer needs %d at least, and is never without a limit",
-                       value, INODES_MIN);
+               error_set(error, KT_ERROR_USAGE,
+                         "'%s' is no number of inodes: a writable layer needs %d at least, and is never without a "
+                         "limit",
+                         value, INODES_MIN);
 }
 
 /* podman takes the name of the driver in front. */

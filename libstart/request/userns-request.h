@@ -35,14 +35,14 @@ typedef struct UsernsRequest {
 
 #define USERNS_ID_UNSAID G_MAXUINT32
 
-#define USERNS_NO_MAP_OF_ROOT                                                                                         \
-        "user namespace 'nomap' is for containers of other users than root, with Podman, too: use auto, in which no " \
-        "user of the host has an id either"
+#define USERNS_NO_MAP_OF_ROOT                                                                                      \
+        "user namespace 'nomap' is for containers of other users than root, with Podman, too: use auto, in which " \
+        "no user of the host has an id either"
 
 /* Of Rootfs=, in files of users. */
-#define ROOTFS_NO_IDMAP                                                                                                \
-        "the kernel lets no user map the owners of files (':idmap'): write ':O' or nothing behind the directory, and " \
-        "give its files the owners that they are to have (podman unshare chown)"
+#define ROOTFS_NO_IDMAP                                                                                            \
+        "the kernel lets no user map the owners of files (':idmap'): write ':O' or nothing behind the directory, " \
+        "and give its files the owners that they are to have (podman unshare chown)"
 
 /* podman's --userns: "host", "", "auto[:size=N,uidmapping=MAP,gidmapping=MAP]", "keep-id[:uid=N,gid=N]", "nomap",
  * "ns:PATH".
