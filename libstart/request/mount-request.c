@@ -374,10 +374,16 @@ static bool are_same(const GPtrArray *a, const GPtrArray *b) {
         return true;
 }
 
+static bool is_same(const MountRequest *a, const MountRequest *b) {
+        return a->type == b->type && g_strcmp0(a->source, b->source) == 0 && are_same(a->options, b->options) &&
+               g_strcmp0(a->subpath, b->subpath) == 0 && g_strcmp0(a->id_map, b->id_map) == 0 &&
+               g_strcmp0(a->title, b->title) == 0 && g_strcmp0(a->digest, b->digest) == 0 &&
+               g_strcmp0(a->file_name, b->file_name) == 0 && a->overlay == b->overlay && a->chown == b->chown &&
+               a->no_copy == b->no_copy && a->relabel == b->relabel;
+}
+
 bool mount_request_check_beside(const MountRequest *request, const MountRequest *other, GError **error) {
-        return mount_request_is_anonymous(request) || mount_request_is_anonymous(other) ||
-               (request->type == other->type && g_strcmp0(request->source, other->source) == 0 &&
-                are_same(request->options, other->options)) ||
+        return mount_request_is_anonymous(request) || mount_request_is_anonymous(other) || is_same(request, other) ||
                error_set(error, KT_ERROR_USAGE, MOUNT_REQUEST_TWO, request->destination);
 }
 

@@ -168,11 +168,10 @@ bool userns_request_check_id(const GArray *map, guint32 id, const char *what, GE
         guint32 outside;
 
         return id_map_outside(map, id, &outside) ||
-               error_set(
-                       error, KT_ERROR_USAGE,
-                       "The payload's %s %u is none of its user namespace's: map it (UIDMap=, GIDMap=), or ask for more "
-                       "ids (UserNS=auto:size=)",
-                       what, id);
+               error_set(error, KT_ERROR_USAGE,
+                         "The payload's %s %u is none of its user namespace's: map it (UIDMap=, GIDMap=), or ask for "
+                         "more ids (UserNS=auto:size=)",
+                         what, id);
 }
 
 void userns_request_clear(UsernsRequest *userns) {

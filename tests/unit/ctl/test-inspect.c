@@ -16,17 +16,19 @@ static const char config[] =
 START_TEST(test_running) {
         char *words[] = { (char *) "web", NULL };
         g_autoptr(GPtrArray) all = new_containers();
-        g_autofree char *
-                json = NULL,
-               *expected = g_strdup_printf(
-                       "[{\"container\":\"web\",\"unit\":\"u.service\",\"source\":\"/etc/containers/systemd/a.container\","
-                       "\"state\":\"inactive(dead)\",\"pid\":2147483647,\"image\":\"localhost/i\","
-                       "\"image_id\":\"0123456789abcdef\",\"created\":null,\"store\":null,\"layers\":null,"
-                       "\"command\":[\"sh\",\"-c\",\"echoa\\n\\techob\\\\n\",\"\"],\"user\":\"4294967295:0\",\"workdir\":\"/\","
-                       "\"hostname\":\"h\\u001B\",\"address\":null,\"ports\":null,"
-                       "\"mounts\":[\"proc:/proc\",\"/srv/\\\\134:/a\\nb\",\":/x\"],\"cgroup\":\"\",\"memory\":null,"
-                       "\"cpu_ms\":null,\"restarts\":0,\"config\":\"%s/web/config.json\"}]",
-                       work);
+        g_autofree char
+                *json = NULL,
+                *expected = g_strdup_printf(
+                        "[{\"container\":\"web\",\"unit\":\"u.service\","
+                        "\"source\":\"/etc/containers/systemd/a.container\","
+                        "\"state\":\"inactive(dead)\",\"pid\":2147483647,\"image\":\"localhost/i\","
+                        "\"image_id\":\"0123456789abcdef\",\"created\":null,\"store\":null,\"layers\":null,"
+                        "\"command\":[\"sh\",\"-c\",\"echoa\\n\\techob\\\\n\",\"\"],\"user\":\"4294967295:0\","
+                        "\"workdir\":\"/\","
+                        "\"hostname\":\"h\\u001B\",\"address\":null,\"ports\":null,"
+                        "\"mounts\":[\"proc:/proc\",\"/srv/\\\\134:/a\\nb\",\":/x\"],\"cgroup\":\"\",\"memory\":null,"
+                        "\"cpu_ms\":null,\"restarts\":0,\"config\":\"%s/web/config.json\"}]",
+                        work);
 
         add_running(all, "u.service", "web", config);
         json = print_dense(command_inspect, all, words, 0);

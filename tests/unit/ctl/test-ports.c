@@ -24,7 +24,8 @@ static const struct {
           "\"range\":1}]",
           "8080->80/tcp" },
         { "\"port_mappings\":[{\"container_port\":53,\"host_ip\":\"127.0.0.1\",\"host_port\":53,\"protocol\":\"udp\","
-          "\"range\":1},{\"container_port\":1,\"host_ip\":\"\",\"host_port\":65534,\"protocol\":\"sctp\",\"range\":2}]",
+          "\"range\":1},{\"container_port\":1,\"host_ip\":\"\",\"host_port\":65534,"
+          "\"protocol\":\"sctp\",\"range\":2}]",
           "127.0.0.1:53->53/udp\n65534-65535->1-2/sctp" },
         { "\"port_mappings\":[{\"container_port\":80,\"host_ip\":\"2001:db8::1\",\"host_port\":8080,"
           "\"protocol\":\"tcp\",\"range\":1}]",

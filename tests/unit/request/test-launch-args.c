@@ -200,7 +200,7 @@ static const struct {
         { WORDS("-v/a:/x", "--mount=type=bind,src=/a,dst=/x,ro", "i"), "mount", "volume" },
         { WORDS("--tmpfs=/x", "-v/a:/x", "i"), "tmpfs", "volume" },
         { WORDS("-v/a:/x", "--mount=type=bind,src=/a/,dst=/y/../x", "i"), NULL, NULL }, /* the same */
-        { WORDS("-v/a:/x:Z", "-v/a:/x", "i"), NULL, NULL },
+        { WORDS("-v/a:/x:Z", "-v/a:/x", "i"), "volume", "volume" },
         { WORDS("-v/x", "-v/a:/x", "--tmpfs=/y", "-v/y", "i"), NULL, NULL }, /* volumes without names */
         { WORDS("-v/a:/%i", "-v/b:/%i", "-v%h:/x", "-v/b:/x", "i"), NULL, NULL },
         { WORDS("--mount=type=glob,src=/a*,dst=/x", "-v/b:/x", "i"), NULL, NULL },

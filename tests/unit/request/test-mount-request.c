@@ -283,9 +283,35 @@ START_TEST(test_sketch) {
 }
 END_TEST
 
+/* On one destination: the same once more, or another one. */
+static const struct {
+        const char *one, *other;
+        bool is_same;
+} pairs[] = {
+        { "/a:/x", "/a:/x/", true },     { "/a:/x", "/x", true }, /* without a name: no mount */
+        { "/a:/x", "/b:/x", false },     { "/a:/x", "/a:/x:ro", false },
+        { "/a:/x", "/a:/x:O", false }, /* what is written would go to the host */
+        { "/a:/x", "/a:/x:U", false },   { "/a:/x", "/a:/x:z", false },
+        { "/a:/x:z", "/a:/x:Z", false }, { "/a:/x", "/a:/x:idmap", false },
+        { "data:/x", "data:/x", true },  { "data:/x", "data:/x:nocopy", false },
+};
+
+START_TEST(test_beside) {
+        g_autoptr(GError) error = NULL;
+        g_autoptr(MountRequest) one = mount_request_parse_volume(pairs[_i].one, &error),
+                                other = mount_request_parse_volume(pairs[_i].other, &error);
+
+        ck_assert_ptr_null(error);
+        ck_assert_int_eq(mount_request_check_beside(other, one, &error), pairs[_i].is_same);
+        if (!pairs[_i].is_same)
+                expect_error(error, KT_ERROR_USAGE, "Two different mounts are to be on '/x'");
+}
+END_TEST
+
 TEST_MAIN("mount-request", {
         tcase_add_loop_test(tcase, test_good, 0, G_N_ELEMENTS(good));
         tcase_add_loop_test(tcase, test_bad, 0, G_N_ELEMENTS(bad));
         tcase_add_loop_test(tcase, test_source, 0, G_N_ELEMENTS(sources));
         tcase_add_loop_test(tcase, test_sketch, 0, G_N_ELEMENTS(sketches));
+        tcase_add_loop_test(tcase, test_beside, 0, G_N_ELEMENTS(pairs));
 })
