@@ -157,7 +157,7 @@ static bool is_runc(const Check *check) {
 
 /* The cgroup of the unit, in which the payload is, or below which (an init); of a container of runc's, the payload's.
  * systemd puts "_" before names that would have a meaning for the kernel. */
-static char *find_unit_cgroup(const Check *check) {
+static char *find_unit_cgroup(const Check *check, GError **error) {
         g_autofree char *whole = process_find_cgroup(check->entry.payload);
         g_autofree char *name = g_strconcat(check->unit, ".service", NULL);
         g_autoptr(GString) cgroup = g_string_new(NULL);
@@ -168,6 +168,11 @@ static char *find_unit_cgroup(const Check *check) {
                 if (g_str_equal(*part, name) || (**part == '_' && g_str_equal(*part + 1, name)))
                         return g_strdup(is_runc(check) ? whole : cgroup->str);
         }
+        if (!whole)
+                error_set(error, KT_ERROR_FAILED, "Cannot find out in which control group the payload is");
+        else
+                error_set(error, KT_ERROR_UNSUPPORTED, "The payload is not in the control group of %s.service",
+                          check->unit);
         return NULL;
 }
 
@@ -200,6 +205,7 @@ static bool fail_unless_gone(libcrun_error_t *err, GError **error) {
 /* Is it the process that libstart started, in the cgroup of that unit? False without an error where it has ended. */
 static bool find_payload(Check *check, GError **error) {
         libcrun_container_status_t status = { 0 };
+        g_autoptr(GError) problem = NULL;
         libcrun_error_t err = NULL;
         g_autofree char *cgroup = NULL;
         int running, errnum;
@@ -218,14 +224,17 @@ static bool find_payload(Check *check, GError **error) {
                 return fail_unless_gone(&err, error);
         if (running > 0 && check->payload < 0)
                 return error_set_errno(error, errnum, "Cannot watch process %d", (int) check->entry.payload);
-        cgroup = running > 0 ? find_unit_cgroup(check) : NULL;
+        if (running == 0) /* or its state could not be read, which libcrun takes for the same */
+                error_set(&problem, KT_ERROR_FAILED, "Cannot find out whether the payload runs");
+        else
+                cgroup = find_unit_cgroup(check, &problem);
+        if (problem && check->payload >= 0 && !check_is_over(check))
+                g_propagate_error(error, g_steal_pointer(&problem));
         if (cgroup)
                 check->cgroup = g_strconcat(cgroup, "/" GROUP, NULL);
         check->entry.cgroup = check->cgroup;
         check->config = g_build_filename(check->path, check->plan->name, "config.json", NULL);
-        return cgroup || (running > 0 && !check_is_over(check) &&
-                          error_set(error, KT_ERROR_UNSUPPORTED,
-                                    "The payload is not in the control group of %s.service", check->unit));
+        return cgroup != NULL;
 }
 
 static bool write_record(const Check *check, GError **error) {
