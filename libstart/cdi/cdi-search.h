@@ -15,7 +15,6 @@ typedef char *CdiConvert(const char *path, GError **error);
 
 CdiSearch *cdi_search_new(CdiConvert *convert);
 void cdi_search_free(CdiSearch *search);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(CdiSearch, cdi_search_free)
 
 /* Where they are, from the stronger to the weaker; and the path of the copy of one. Transfer full. */
 extern const char *const cdi_search_directories[];

@@ -18,7 +18,7 @@ static bool write_file(const char *directory, const char *name, const char *text
 
 /* A command may have values of variables in it that are not for everybody's eyes, and so may what it prints. What is
  * upon this process is systemd's: the payload's own filter comes later. */
-bool health_write(HealthPlan *plan, const char *directory, GError **error) {
+static bool write_plan(HealthPlan *plan, const char *directory, GError **error) {
         g_autoptr(HealthRecord) record = health_record_new();
         g_autofree char *shown = health_record_print(record), *text = NULL;
         g_autofree char *turn = g_build_filename(directory, HEALTH_TURN_LINK, NULL);
@@ -32,6 +32,11 @@ bool health_write(HealthPlan *plan, const char *directory, GError **error) {
         text = health_plan_print(plan);
         return health_log_file_check(plan, error) && write_file(directory, HEALTH_RECORD_FILE, shown, 0600, error) &&
                write_file(directory, HEALTH_PLAN_FILE, text, 0600, error);
+}
+
+bool health_prepare(const ContainerRequest *request, const ImageHealth *image, const char *directory,
+                    HealthPlan **ret, GError **error) {
+        return health_plan_make(request, image, ret, error) && (!*ret || write_plan(*ret, directory, error));
 }
 
 /* The first check is run now, and starts the timer of those that follow. One may run already, and have found that

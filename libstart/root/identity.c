@@ -50,7 +50,9 @@ bool identity_read(int root_fd, const ContainerRequest *request, const ImageConf
                 return false;
         if (is_kept) /* the payload's anyway */
                 user_identity_add_group(&ret->user, kept_gid);
-        return true;
+        ret->outside.uid = user_namespace_uid(userns, ret->user.uid);
+        ret->outside.gid = user_namespace_gid(userns, ret->user.gid);
+        return user_namespace_check(userns, ret->user.uid, ret->user.gid, ret->user.additional_gids, error);
 }
 
 void identity_clear(Identity *identity) {

@@ -12,11 +12,12 @@
 /* Who the payload is, and the files that say so: the image's /etc/passwd and /etc/group, or NULL. */
 typedef struct Identity {
         UserIdentity user;
+        UserIdentity outside; /* the payload's ids as the host has them, and no more of it */
         char *passwd, *group;
 } Identity;
 
 /* The user that is asked for, or else the image's, as the files below root_fd have it. Without those groups of the
- * image's /etc/group that the user namespace does not have; a warning names them. */
+ * image's /etc/group that the user namespace does not have; a warning names them. Fails where it lacks another id. */
 bool identity_read(int root_fd, const ContainerRequest *request, const ImageConfig *image,
                    const UserNamespace *userns, Identity *ret, GError **error);
 

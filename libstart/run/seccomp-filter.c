@@ -18,20 +18,17 @@ static void tell_origin(const SeccompOrigin *origin) {
                 log_warning("%s", message);
 }
 
-bool seccomp_filter_describe(const ContainerRequest *request, guint64 capabilities,
-                             runtime_spec_schema_config_linux *linux_, GError **error) {
-        if (request->unconfined)
-                return true;
-        linux_->seccomp = seccomp_resolved_for("", request->seccomp_profile, capabilities, error);
-        return linux_->seccomp;
-}
-
-bool seccomp_filter_load(const ContainerRequest *request, guint64 capabilities, GBytes **ret, GError **error) {
+bool seccomp_filter_find(const ContainerRequest *request, guint64 capabilities,
+                         runtime_spec_schema_config_linux *linux_, GBytes **ret, GError **error) {
         g_auto(SeccompOrigin) origin = { 0 };
 
         *ret = NULL;
         if (request->unconfined)
                 return true;
+        if (request->runtime) {
+                linux_->seccomp = seccomp_resolved_for("", request->seccomp_profile, capabilities, error);
+                return linux_->seccomp;
+        }
         *ret = seccomp_filter_for("", request->seccomp_profile, capabilities, &origin, error);
         if (*ret && origin.why)
                 tell_origin(&origin);

@@ -5,10 +5,8 @@
 
 #include "libstart/request/request.h"
 
-/* The container's seccomp filter, raw BPF, for a container with these capabilities. *ret is NULL only where
- * "seccomp=unconfined" is asked for; a filter that cannot be had is an error. */
-bool seccomp_filter_load(const ContainerRequest *request, guint64 capabilities, GBytes **ret, GError **error);
-
-/* The same for another runtime, which compiles it itself: into the spec. */
-bool seccomp_filter_describe(const ContainerRequest *request, guint64 capabilities,
-                             runtime_spec_schema_config_linux *linux_, GError **error);
+/* The container's seccomp filter, raw BPF, for a container with these capabilities; for another runtime, which
+ * compiles it itself, the profile goes into the spec. *ret is NULL only there and where "seccomp=unconfined" is asked
+ * for; a filter that cannot be had is an error. */
+bool seccomp_filter_find(const ContainerRequest *request, guint64 capabilities,
+                         runtime_spec_schema_config_linux *linux_, GBytes **ret, GError **error);

@@ -8,9 +8,6 @@
 /* One start with all that it holds. It uses the arguments that it was given as long as it lives. */
 typedef struct Start Start;
 
-void start_free(Start *start);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(Start, start_free)
-
 /* `libstart run`: find the image, prepare the root, start the payload, hand it over to systemd or wait for it.
  * Returns the exit status for this process; with *error set it is one of exit-codes.h. Does not return if the
  * payload was killed by a signal: this process then dies of the same one.

@@ -11,6 +11,7 @@
 #include "libstart/base/fd.h"
 #include "libstart/base/log.h"
 #include "libstart/base/paths.h"
+#include "libstart/base/user-view.h"
 #include "libstart/service/stale-state.h"
 #include "libstart/service/state-dir.h"
 
@@ -86,7 +87,22 @@ static bool prepare(StateDir *state_dir, const char *name, bool is_own, GError *
         return false;
 }
 
-bool state_dir_make(const char *path, const char *name, StateDir *ret, GError **error) {
+/* The way to it as systemd names it leads through $XDG_RUNTIME_DIR, which a root with other ids than the user's
+ * cannot pass. In the view there is another. Which ids a pod's namespace has is not known yet. Transfer full. */
+static char *find_path(const ContainerRequest *request) {
+        const char *path = request->state_dir;
+        g_autofree char *base = g_path_get_basename(path ?: request->name);
+        g_autofree char *shown = g_build_filename(PATH_RUN, base, NULL);
+
+        return !path || (user_view_is_entered() && request->userns.mode != USERNS_HOST &&
+                         g_file_test(shown, G_FILE_TEST_IS_DIR)) ?
+                       g_steal_pointer(&shown) :
+                       g_strdup(path);
+}
+
+bool state_dir_make(const ContainerRequest *request, StateDir *ret, GError **error) {
+        const char *path = request->state_dir, *name = request->name;
+
         if (!path && is_reserved(name))
                 return error_set(error, KT_ERROR_FAILED,
                                  "'" PATH_RUN "/%s' is keyturn's own: choose another --name, or say --state-dir",
@@ -96,7 +112,7 @@ bool state_dir_make(const char *path, const char *name, StateDir *ret, GError **
                                  "%s.service is a container, and '" PATH_RUN "/%s' is its directory: choose another "
                                  "--name, or say --state-dir",
                                  name, name);
-        ret->path = path ? g_strdup(path) : g_build_filename(PATH_RUN, name, NULL);
+        ret->path = find_path(request);
         ret->private_path = g_build_filename(ret->path, ".private", NULL);
         if (!prepare(ret, name, !path, error))
                 return false;

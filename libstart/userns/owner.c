@@ -222,7 +222,7 @@ bool owner_become(const Owner *owner, int userns_fd, GError **error) {
 }
 
 bool owner_keep_groups(const Owner *owner, GError **error) {
-        return set_groups(owner->identity.additional_gids) == 0 ||
+        return !owner || set_groups(owner->identity.additional_gids) == 0 ||
                error_set_errno(error, errno, "Cannot take the groups of the user %u", owner->identity.uid);
 }
 

@@ -38,7 +38,8 @@ void owner_leave_rights(const Owner *owner);
  * is no way back. */
 bool owner_become(const Owner *owner, int userns_fd, GError **error);
 
-/* The payload is to have the user's groups, which libcrun leaves as they are (GroupAdd=keep-groups). */
+/* The payload is to have the user's groups, which libcrun leaves as they are (GroupAdd=keep-groups). NULL: it has
+ * those that systemd has given libstart. */
 bool owner_keep_groups(const Owner *owner, GError **error);
 
 void owner_clear(Owner *owner);

@@ -12,6 +12,8 @@
 #include "libstart/oci/selinux-label.h"
 #include "libstart/request/mount-request.h"
 #include "libstart/userns/owner.h"
+#include "libstart/volume/artifact-mounts.h"
+#include "libstart/volume/kept-volumes.h"
 #include "libstart/volume/requested-mounts.h"
 #include "libstart/volume/tree-label.h"
 #include "libstart/volume/tree-owner.h"
@@ -56,7 +58,7 @@ static bool expand(const MountRequest *request, const Owner *owner, GPtrArray *m
         return ok;
 }
 
-bool requested_mounts_expand(GPtrArray *mounts, const Owner *owner, GError **error) {
+static bool expand_globs(GPtrArray *mounts, const Owner *owner, GError **error) {
         for (guint i = mounts->len; i-- > 0;) {
                 g_autoptr(MountRequest) request = NULL;
 
@@ -73,7 +75,7 @@ static bool is_named_volume(const MountRequest *mount) {
         return mount->type == MOUNT_VOLUME && !mount_request_is_anonymous(mount);
 }
 
-bool requested_mounts_find_volumes(const GPtrArray *mounts, char **ret, GError **error) {
+static bool find_volumes(const GPtrArray *mounts, char **ret, GError **error) {
         *ret = NULL;
         for (guint i = 0; i < mounts->len; i++)
                 if (is_named_volume(mounts->pdata[i])) {
@@ -81,6 +83,16 @@ bool requested_mounts_find_volumes(const GPtrArray *mounts, char **ret, GError *
                         return *ret;
                 }
         return true;
+}
+
+bool requested_mounts_find(const ContainerRequest *request, const Root *root, char **ret_volumes, GError **error) {
+        GPtrArray *mounts = request->mounts;
+
+        return expand_globs(mounts, request->host_access.owner, error) &&
+               artifact_mounts_expand(mounts, root->fd, request->image_stores, error) &&
+               (request->image_volumes != IMAGE_VOLUMES_KEPT ||
+                kept_volumes_add(mounts, request->name, root->config->volumes, error)) &&
+               find_volumes(mounts, ret_volumes, error);
 }
 
 /* Podman gives all of a volume to the user, and mounts a part of it. */

@@ -10,12 +10,10 @@
 
 /* What the mounts that a user asks for need before they can be made. */
 
-/* Replaces each glob among the mounts (of MountRequest) by a bind mount for each path that it matches, as far as the
- * owner sees them; NULL: all. */
-bool requested_mounts_expand(GPtrArray *mounts, const struct Owner *owner, GError **error);
-
-/* The directory of the volumes (volume.h), where one has a name; else *ret is NULL. Transfer full. */
-bool requested_mounts_find_volumes(const GPtrArray *mounts, char **ret, GError **error);
+/* Finishes the request's list of them: a glob becomes bind mounts of the paths that it matches, as far as the owner
+ * sees them; an artifact, its files; the image's volumes are added where they are kept. *ret_volumes is the directory
+ * of the volumes (volume.h), where one has a name, else NULL. Transfer full. */
+bool requested_mounts_find(const ContainerRequest *request, const Root *root, char **ret_volumes, GError **error);
 
 /* Volumes are there, and used for the first time if they have not been; places for those without a name; owners are
  * as asked for (U). */
