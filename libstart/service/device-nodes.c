@@ -13,9 +13,9 @@
 #include "libstart/service/device-nodes.h"
 #include "libstart/value/unit-words.h"
 
-void device_node_free(DeviceNode *node) {
-        if (!node)
-                return;
+static void free_node(void *data) {
+        DeviceNode *node = data;
+
         g_free(node->source);
         g_free(node->destination);
         g_free(node);
@@ -189,7 +189,7 @@ static bool add_device(GPtrArray *nodes, const DeviceRequest *device, bool guard
 }
 
 GPtrArray *device_nodes_find(const ContainerRequest *request, GError **error) {
-        g_autoptr(GPtrArray) nodes = g_ptr_array_new_with_free_func((GDestroyNotify) device_node_free);
+        g_autoptr(GPtrArray) nodes = g_ptr_array_new_with_free_func(free_node);
 
         for (guint i = 0; i < request->devices->len; i++)
                 if (!add_device(nodes, request->devices->pdata[i], request->guard_devices || request->privileged,

@@ -7,8 +7,6 @@
 #include "libstart/oci/host-facts.h"
 #include "libstart/request/request.h"
 
-void device_node_free(DeviceNode *node);
-
 /* For a user's container, which nothing but the node's mode holds: whether it could use the node at `path` otherwise
  * than `access_wanted` says (some of "rwm"), which is an error. `asked`: the path for the message. */
 bool device_node_check_rest(const char *asked, const char *path, const char *access_wanted, GError **error);

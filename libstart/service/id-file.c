@@ -10,7 +10,7 @@
 #include "libstart/service/id-file.h"
 
 bool id_file_write(const ContainerRequest *request, GError **error) {
-        const char *path = request->id_file, *name = request->name ?: "";
+        const char *path = request->id_file, *name = request->name;
         g_autofree char *parent = g_path_get_dirname(path), *base = g_path_get_basename(path);
         _cleanup_close_ int fd = -1,
                             directory = host_path_open(parent, O_PATH | O_DIRECTORY, &request->host_access, error);

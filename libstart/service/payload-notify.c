@@ -100,8 +100,6 @@ void payload_notify_drain(const PayloadNotify *notify, Notify *systemd, pid_t pa
         bool had_status = false;
         ssize_t n;
 
-        if (notify->socket < 0)
-                return;
         shutdown(notify->socket, SHUT_RD); /* what is there, is there */
         while ((n = recv(notify->socket, message, sizeof message, MSG_TRUNC)) >= 0) {
                 size_t size = n <= NOTIFY_MESSAGE_MAX ? notify_filter(message, (size_t) n, state, NULL) : 0;

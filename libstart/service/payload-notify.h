@@ -30,9 +30,9 @@ bool payload_notify_open(PayloadNotify *notify, const char *private_directory, c
  * payload must not go on running. */
 bool payload_notify_hand_over(PayloadNotify *notify, const char *unit, pid_t main_process, GError **error);
 
-/* The payload has ended before that: pass on what it has said. `payload`: 0 while we are the service's main process.
- * Else systemd has been sent MAINPID=, and takes that if it was fast enough to find a process that runs: so all is
- * said in both names, and systemd hears that of its main process. */
+/* The payload, which has one, has ended before that: pass on what it has said. `payload`: 0 while we are the main
+ * process of the service. Else systemd has been sent MAINPID=, and takes that if it was fast enough to find a process
+ * that runs: so all is said in both names, and systemd hears that of its main process. */
 void payload_notify_drain(const PayloadNotify *notify, Notify *systemd, pid_t payload);
 
 void payload_notify_close(PayloadNotify *notify);
