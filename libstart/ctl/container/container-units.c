@@ -132,7 +132,7 @@ static bool is_stopped(const ContainerUnit *container) {
 static bool read_unit(sd_bus *bus, const char *path, ContainerUnit *container, GError **error) {
         g_auto(GStrv) words = get_words(bus, path, error);
         g_autofree char *image = NULL, *required = NULL;
-        guint64 pid;
+        guint64 pid, signal;
 
         if (!words || !container_unit_read_words(container, words, error))
                 return false;
@@ -155,14 +155,15 @@ static bool read_unit(sd_bus *bus, const char *path, ContainerUnit *container, G
         add_to_state(container, ": ", required);
         if (container->is_refused)
                 add_to_state(container, ", ", container->source[0] ? "file refused" : "file deleted");
-        container->cgroup = unit_string(bus, path, BUS_SERVICE, "ControlGroup");
-        if (!unit_number_read(bus, path, BUS_SERVICE, "MainPID", 'u', &pid, error))
+        if (!unit_string_read(bus, path, BUS_SERVICE, "ControlGroup", &container->cgroup, error) ||
+            !unit_number_read(bus, path, BUS_SERVICE, "MainPID", 'u', &pid, error) ||
+            !unit_number_read(bus, path, BUS_SERVICE, "KillSignal", 'i', &signal, error) ||
+            !unit_number_read(bus, path, BUS_SERVICE, "TimeoutStopUSec", 't', &container->stop_timeout, error))
                 return false;
         container->pid = (guint32) pid;
+        container->kill_signal = (int) signal;
         if (g_str_equal(container->active, "active") && container->pid > 0 && !container_unit_is_started(container))
                 add_to_state(container, ", ", "started by Podman");
-        container->kill_signal = (int) unit_number(bus, path, BUS_SERVICE, "KillSignal", 'i');
-        container->stop_timeout = unit_number(bus, path, BUS_SERVICE, "TimeoutStopUSec", 't');
         container->since = unit_number(bus, path, BUS_UNIT, "StateChangeTimestamp", 't');
         container->begin = unit_number(bus, path, BUS_UNIT, "InactiveExitTimestampMonotonic", 't');
         container->end = unit_number(bus, path, BUS_UNIT, "ActiveEnterTimestampMonotonic", 't');

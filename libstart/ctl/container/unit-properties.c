@@ -31,11 +31,17 @@ bool bus_fail(int r, const sd_bus_error *bus_error, const char *what, GError **e
         return error_set_errno(error, -r, "Cannot %s", what);
 }
 
+bool unit_string_read(sd_bus *bus, const char *path, const char *interface, const char *name, char **ret,
+                      GError **error) {
+        int r = sd_bus_get_property_string(bus, BUS_SYSTEMD, path, interface, name, NULL, ret);
+
+        return r >= 0 || error_set_errno(error, -r, "Cannot read a unit's %s=", name);
+}
+
 char *unit_string(sd_bus *bus, const char *path, const char *interface, const char *name) {
         char *value = NULL;
 
-        return sd_bus_get_property_string(bus, BUS_SYSTEMD, path, interface, name, NULL, &value) < 0 ? strdup("") :
-                                                                                                       value;
+        return unit_string_read(bus, path, interface, name, &value, NULL) ? value : strdup("");
 }
 
 bool unit_number_read(sd_bus *bus, const char *path, const char *interface, const char *name, char type, guint64 *ret,

@@ -32,6 +32,8 @@ char **unit_strings(sd_bus *bus, const char *path, const char *interface, const 
 guint64 unit_number(sd_bus *bus, const char *path, const char *interface, const char *name, char type);
 
 /* The same, where it matters that systemd did not say it. */
+bool unit_string_read(sd_bus *bus, const char *path, const char *interface, const char *name, char **ret,
+                      GError **error);
 bool unit_number_read(sd_bus *bus, const char *path, const char *interface, const char *name, char type, guint64 *ret,
                       GError **error);
 

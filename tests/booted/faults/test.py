@@ -357,7 +357,8 @@ def test_stop_signal(machine):
         before='systemctl start web; until grep -q up /srv/faults/signal; do sleep 0.01; done',
         result='cat /srv/faults/signal', undo='systemctl stop web; systemctl reset-failed', warns=True, never_fails=True),
         # it was left out without a word
-        known=[('pidfd_open', 1, 'EMFILE'), ('pidfd_send_signal', 1, 'ENOMEM')])
+        known=[('pidfd_open', 1, 'EMFILE'), ('pidfd_send_signal', 1, 'ENOMEM'), ('recvmsg', 18, 'EIO'), ('recvmsg', 22, 'EIO'),
+               ('sendmsg', 10, 'EIO')])
 
 
 def test_user_namespace(machine):
@@ -719,7 +720,8 @@ def test_relay(machine):
         command='sh /run/speak', services=(RELAY,),
         before="rm -f /srv/faults/go; journalctl -q -n 0 --show-cursor | sed -n 's/^-- cursor: //p' >/run/cursor; "
                'rm -f /run/faults.options; systemctl start talks',
-        result='. /run/said | sort -V',
+        # Last words without a line's end may be said twice, as lines are.
+        result='. /run/said | sed -E "s/^(end)+/end/" | sort -Vu',
         undo='touch /srv/faults/go; systemctl stop talks joins; rm -f /run/faults.options; systemctl reset-failed; '
              'systemctl kill -s KILL keyturn-relay.service; systemctl start keyturn-relay.service; '
              'while pgrep strace; do sleep 0.02; done',
