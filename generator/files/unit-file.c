@@ -55,6 +55,16 @@ const UnitLine *unit_section_last_with(const UnitSection *section, const char *k
         return NULL;
 }
 
+const UnitLine *unit_section_last_ending(const UnitSection *section, const char *key, const char *end) {
+        for (guint i = section ? section->lines->len : 0; i > 0; i--) {
+                const UnitLine *line = &g_array_index(section->lines, UnitLine, i - 1);
+
+                if (line->key && g_str_equal(line->key, key) && g_str_has_suffix(line->value, end))
+                        return line;
+        }
+        return NULL;
+}
+
 const UnitLine *unit_section_last(const UnitSection *section, const char *key) {
         return unit_section_last_with(section, key, "");
 }

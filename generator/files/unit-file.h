@@ -55,8 +55,9 @@ UnitSection *unit_file_section(const UnitFile *file, const char *name);
 /* The last line that assigns `key`, or NULL. Section may be NULL. */
 const UnitLine *unit_section_last(const UnitSection *section, const char *key);
 
-/* The last such line with `text` in its value. */
+/* The last such line with `text` in its value, or at the end of that. */
 const UnitLine *unit_section_last_with(const UnitSection *section, const char *key, const char *text);
+const UnitLine *unit_section_last_ending(const UnitSection *section, const char *key, const char *end);
 
 /* Whether a later line of `section`, which has `line`, takes it back: assigns nothing to its key, which is a list. */
 bool unit_section_takes_back(const UnitSection *section, const UnitLine *line);

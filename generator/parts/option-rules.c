@@ -68,12 +68,18 @@ static const UnitLine *find_line(const Conversion *container, const char *option
                                                      option_rules_find_podman_line(container, option);
 }
 
-/* Of a mount the file may name the source otherwise: data.volume. */
+/* Of a mount the file may name the source otherwise: data.volume. What comes behind it is the same. */
 static const UnitLine *find_value_line(const Conversion *container, const char *option, const char *value) {
+        const UnitSection *section = unit_file_section(container->source->unit, container->section);
         const UnitLine *line = find_line(container, option, value);
-        const char *rest = value ? strchr(value, ':') : NULL;
+        const char *rest = !value                        ? NULL :
+                           g_str_equal(option, "volume") ? strchr(value, ':') :
+                           g_str_equal(option, "mount")  ? strrchr(value, ',') :
+                                                           NULL;
 
-        return line || !rest ? line : find_line(container, option, rest);
+        if (!line && rest && g_str_equal(option, "volume"))
+                line = unit_section_last_ending(section, "Volume", rest);
+        return line || !rest ? line : unit_section_last_ending(section, "Mount", rest);
 }
 
 static bool is_refused(const Conversion *container, const UnitLine *line) {

@@ -219,16 +219,15 @@ static bool find_payload(Check *check, GError **error) {
         check->payload = (int) syscall(SYS_pidfd_open, status.pid, 0);
         errnum = errno;
         running = libcrun_is_container_running(&status, &err);
+        if (running == 0 && !check_is_over(check)) /* what it cannot read it takes for the end */
+                running = libcrun_is_container_running(&status, &err);
         libcrun_free_container_status(&status);
         if (running < 0)
                 return fail_unless_gone(&err, error);
         if (running > 0 && check->payload < 0)
                 return error_set_errno(error, errnum, "Cannot watch process %d", (int) check->entry.payload);
-        if (running == 0) /* or its state could not be read, which libcrun takes for the same */
-                error_set(&problem, KT_ERROR_FAILED, "Cannot find out whether the payload runs");
-        else
-                cgroup = find_unit_cgroup(check, &problem);
-        if (problem && check->payload >= 0 && !check_is_over(check))
+        cgroup = running > 0 ? find_unit_cgroup(check, &problem) : NULL;
+        if (problem && !check_is_over(check))
                 g_propagate_error(error, g_steal_pointer(&problem));
         if (cgroup)
                 check->cgroup = g_strconcat(cgroup, "/" GROUP, NULL);

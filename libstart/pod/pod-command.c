@@ -102,6 +102,8 @@ static bool read_command(Command *command, const char *const *words, GError **er
         command->args = launch_args_parse(words, error);
         if (!command->args)
                 return false;
+        if (!command->args->network && command->shared & CLONE_NEWNET) /* else it would be the host's */
+                command->args->network = g_strdup("none");
         if (!launch_args_read(command->args, &command->request, error))
                 return false;
         command->name = command->request.image;

@@ -100,14 +100,16 @@ static bool check_sysctls(const LaunchArgs *args, const ContainerRequest *reques
 
                 if (is_networks ? network != NETWORK_HOST && network != NETWORK_PINNED : !request->ipc.host)
                         continue;
-                error_set(error, KT_ERROR_USAGE,
-                          !is_networks ?
-                                  "with --ipc=host '%s' is the whole machine's: set it with sysctl.d(5)" :
-                          network == NETWORK_HOST ?
-                                  "with --network=host '%s' is the whole machine's: set it with sysctl.d(5), or "
-                                  "write Network=none or bridge" :
-                                  "'%s' is the network's, and that is made ahead: give it to keyturn-network",
-                          sysctl->name);
+                error_set(
+                        error, KT_ERROR_USAGE,
+                        !is_networks ?
+                                "with --ipc=host '%s' is the whole machine's: set it with sysctl.d(5)" :
+                        network == NETWORK_HOST ?
+                                "with --network=host '%s' is the whole machine's: set it with sysctl.d(5), or "
+                                "write Network=none or bridge" :
+                                "'%s' is the network's, which others have, too: give it to who makes that, as a pod "
+                                "(PodmanArgs=--sysctl=)",
+                        sysctl->name);
                 return name_conflict(ret, "sysctl", find_sysctl(args, sysctl->name), is_networks ? "network" : "ipc",
                                      error);
         }

@@ -9,6 +9,7 @@
 #include "libstart/base/exit-codes.h"
 #include "libstart/base/log.h"
 #include "libstart/base/own-program.h"
+#include "libstart/base/printable.h"
 #include "libstart/base/program.h"
 #include "libstart/base/refusal.h"
 #include "libstart/base/user-view.h"
@@ -55,7 +56,7 @@ static int print_spec(const LaunchArgs *args, GError **error) {
         if (!json)
                 return EXIT_KEYTURN;
         puts(json);
-        return EXIT_SUCCESS;
+        return printable_flush(error) ? EXIT_SUCCESS : EXIT_KEYTURN;
 }
 
 /* For the journal, and for systemctl status. */
