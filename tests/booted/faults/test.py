@@ -465,7 +465,7 @@ def test_first_health_check(machine):
 def generating(machine):
     containers(machine)
     made = 'cd /run/made && for f in $(find . -type f | sort); do echo $f $(sha256sum <$f); done; find . -type l | sort'
-    machine.run(f'mkdir /run/made && /usr/lib/systemd/system-generators/keyturn-generator $(yes /run/made | head -n 3); ({made}) >/run/right')
+    machine.run(f'rm -rf /run/made; mkdir /run/made; /usr/lib/systemd/system-generators/keyturn-generator $(yes /run/made | head -n 3); ({made}) >/run/right')
     return Operation(
         command='{} /usr/lib/systemd/system-generators/keyturn-generator /run/made /run/made /run/made',
         # Which filters are made ahead depends on what can be asked; a start looks itself.
