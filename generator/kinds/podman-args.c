@@ -284,7 +284,7 @@ static void split_cluster(Words *words) {
 /* Moves words->next behind the option and its value. */
 static bool read_option(Words *words, Given *ret, GError **error) {
         const char *word = find_word(words, words->next++);
-        size_t length = word[1] == '-' ? 2 + strcspn(word + 2, "=") : 2;
+        size_t length = word[1] == '-' ? 2 + strcspn(word + 2, "=") : (size_t) (g_utf8_next_char(word + 1) - word);
         g_autofree char *name = g_strndup(word, length);
 
         ret->name = g_intern_string(name);
