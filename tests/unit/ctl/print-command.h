@@ -3,6 +3,7 @@
 
 #include <ftw.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -37,6 +38,15 @@ static inline void write_file(const char *name, const char *text) {
 
         ck_assert_int_eq(g_mkdir_with_parents(parent, 0755), 0);
         ck_assert(g_file_set_contents(path, text, -1, NULL));
+}
+
+/* containers.conf is one in which a key of a section leads to `place` in the directory. */
+static inline void set_conf(const char *section, const char *key, const char *place) {
+        g_autofree char *path = g_build_filename(work, "containers.conf", NULL),
+                        *text = g_strdup_printf("[%s]\n%s = \"%s/%s\"\n", section, key, work, place);
+
+        write_file("containers.conf", text);
+        ck_assert_int_eq(setenv("CONTAINERS_CONF", path, 1), 0);
 }
 
 /* One that does not run. words: of `libstart run`, one behind each "|". */

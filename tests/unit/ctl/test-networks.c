@@ -7,13 +7,8 @@
 
 /* The tests' directory in the place of /run, and of Podman's. */
 static void setup(void) {
-        g_autofree char *conf = NULL, *text = NULL;
-
         make_work();
-        conf = g_build_filename(work, "containers.conf", NULL);
-        text = g_strdup_printf("[network]\nnetwork_config_dir = \"%s/networks\"\n", work);
-        write_file("containers.conf", text);
-        setenv("CONTAINERS_CONF", conf, 1);
+        set_conf("network", "network_config_dir", "networks");
         setenv("XDG_RUNTIME_DIR", work, 1);
         namespace_state_go_outside();
 }

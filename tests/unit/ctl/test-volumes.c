@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <stdlib.h>
-
 #include "libstart/ctl/commands.h"
 #include "tests/unit/ctl/print-command.h"
 
 static const Options plain = { 0 };
 
 static void setup(void) {
-        g_autofree char *conf = NULL, *text = NULL;
-
         make_work();
-        conf = g_build_filename(work, "containers.conf", NULL);
-        text = g_strdup_printf("[engine]\nvolume_path = \"%s/volumes\"\n", work);
-        write_file("containers.conf", text);
-        setenv("CONTAINERS_CONF", conf, 1);
+        set_conf("engine", "volume_path", "volumes");
 }
 
 START_TEST(test_none) {
