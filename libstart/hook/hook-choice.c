@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "keyturn-config.h"
-#include "libstart/base/error.h"
 #include "libstart/hook/hook-choice.h"
 #include "libstart/hook/hook-file.h"
 #include "libstart/hook/hook-process.h"
@@ -67,8 +66,8 @@ static bool ask(const ContainerRequest *request, const char *command, const char
 
 /* Takes the next line of the answer. */
 static bool next_is_yes(const char **answer) {
-        bool yes = g_str_has_prefix(*answer, "yes\n");
         const char *end = strchr(*answer, '\n');
+        bool yes = g_str_has_prefix(*answer, "yes\n");
 
         *answer = end ? end + 1 : "";
         return yes;

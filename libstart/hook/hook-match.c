@@ -3,6 +3,7 @@
 
 #include "libstart/base/error.h"
 #include "libstart/hook/hook-match.h"
+#include "libstart/value/unit-words.h"
 
 /* Podman's rules: each condition that is said must be fulfilled, of the commands one, and there must be at least one
  * condition. Podman's regular expressions are RE2's, which Perl's nearly include; "$" is the end of the text alone.
@@ -33,7 +34,7 @@ bool hook_file_check_patterns(const HookFile *file, GError **error) {
 static HookAnswer fits(const HookTarget *target, const char *pattern, const char *text) {
         g_autoptr(GRegex) regex = NULL;
 
-        if (target->is_unexpanded && strpbrk(text, "%$"))
+        if (target->is_unexpanded && unit_word_is_unexpanded(text))
                 return HOOK_MAYBE;
         regex = g_regex_new(pattern, SYNTAX, 0, NULL);
         return regex && g_regex_match(regex, text, 0, NULL) ? HOOK_YES : HOOK_NO;

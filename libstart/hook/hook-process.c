@@ -50,7 +50,7 @@ static char *read_stream(int fd) {
         if (fstat(fd, &st) < 0 || st.st_size > OUTPUT_MAX)
                 return NULL;
         text = g_malloc((gsize) st.st_size + 1);
-        n = pread(fd, text, (size_t) st.st_size, 0);
+        n = fd_read_begin(fd, text, (size_t) st.st_size);
         if (n < 0)
                 return NULL;
         text[n] = '\0';

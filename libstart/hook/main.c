@@ -47,6 +47,9 @@ int keyturn_hooks_main(int argc, char *argv[]) {
         g_autoptr(GError) error = NULL;
         HookTarget target;
 
+        log_open("keyturn-hooks", LOG_TO_STDERR, LOG_INFO);
+        if (program_says_version("keyturn-hooks", argc, argv))
+                return EXIT_SUCCESS;
         g_option_context_add_main_entries(context, entries, NULL);
         if (!g_option_context_parse(context, &argc, &argv, &error)) {
                 log_error("%s", error->message);

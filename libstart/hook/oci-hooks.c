@@ -228,17 +228,6 @@ static bool take_spec(MountPlan *mounts, Spec **spec, const char *json, const ch
         return true;
 }
 
-/* With the payload's environment, which its maker has kept out. Transfer full. */
-static char *print_spec(const Spec *spec, char **environment, GError **error) {
-        Spec whole = *spec;
-        runtime_spec_schema_config_schema_process process = *spec->process;
-
-        whole.process = &process;
-        process.env = environment;
-        process.env_len = g_strv_length(environment);
-        return spec_to_json(&whole, error);
-}
-
 static void take_environment(const Spec *spec, char ***environment) {
         char **variables = g_new0(char *, spec->process->env_len + 1);
 
@@ -257,7 +246,7 @@ static bool run_precreate(const OciHooks *hooks, const GPtrArray *files, Spec **
 
                 if (!(file->stages & 1U << HOOK_PRECREATE))
                         continue;
-                before = print_spec(*spec, *environment, error);
+                before = spec_to_json(*spec, *environment, error);
                 if (!before)
                         return false;
                 hook = make_hook(file, HOOK_PRECREATE, NULL);
@@ -273,7 +262,7 @@ static bool run_precreate(const OciHooks *hooks, const GPtrArray *files, Spec **
 
 static bool write_bundle(const OciHooks *hooks, const Spec *spec, char **environment, GError **error) {
         g_autofree char *path = g_build_filename(hooks->bundle, "config.json", NULL);
-        g_autofree char *json = print_spec(spec, environment, error);
+        g_autofree char *json = spec_to_json(spec, environment, error);
         _cleanup_close_ int fd = json ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600) : -1;
 
         return json && ((fd >= 0 && fd_write_all(fd, json, strlen(json))) ||

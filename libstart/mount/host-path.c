@@ -39,6 +39,7 @@ typedef struct Walk {
         GArray *parents;         /* of Directory: all on the way */
         const GArray *untrusted; /* of Directory */
         bool is_owned;           /* another's rights count, and the kernel's links are this process's */
+        const char *must_stay;   /* the path, where none of its names may be one that payloads can change; or NULL */
         int n_links;
 } Walk;
 
@@ -203,6 +204,19 @@ static bool jump(Walk *walk, const char *name, const struct stat *st, GError **e
         return true;
 }
 
+static bool check_stays(const Walk *walk, GError **error) {
+        const Directory *untrusted = find_untrusted(walk);
+
+        if (walk->is_foreign)
+                return error_set(error, KT_ERROR_FAILED, "'%s': '%s' leads to another root: name the path there",
+                                 walk->must_stay, walk->way->str);
+        return !untrusted ||
+               error_set(error, KT_ERROR_FAILED,
+                         "'%s' is mounted by its name, and a container can write to '%.*s', and put something else "
+                         "there: name a path outside of the containers' volumes",
+                         walk->must_stay, (int) untrusted->length, walk->way->str);
+}
+
 static bool take_step(Walk *walk, const char *name, GError **error) {
         g_autofree char *last_part = g_strconcat("/", name, NULL);
         _cleanup_close_ int fd = -1;
@@ -212,6 +226,8 @@ static bool take_step(Walk *walk, const char *name, GError **error) {
                 return true;
         if (g_str_equal(name, ".."))
                 return go_up(walk) || error_set_errno(error, errno, "Cannot open '%s'", walk->way->str);
+        if (walk->must_stay && !check_stays(walk, error))
+                return false;
         fd = open_way(walk, last_part, O_PATH | O_NOFOLLOW);
         if (fd < 0 || fstat(fd, &st) < 0)
                 return error_set_errno(error, errno, "Cannot open '%s%s'", walk->way->str, last_part);
@@ -233,7 +249,8 @@ static int open_end(const Walk *walk, int flags) {
 
 /* The path is followed step by step. The kernel opens each step, and the result, by a path that must have no links:
  * one that somebody puts there meanwhile is not followed either. */
-static int walk_open(const char *path, int flags, const GArray *untrusted, bool is_owned, GError **error) {
+static int walk_open(const char *path, int flags, const GArray *untrusted, bool is_owned, bool must_stay,
+                     GError **error) {
         g_auto(Walk) walk = {
                 .base = -1,
                 .way = g_string_new(NULL),
@@ -241,6 +258,7 @@ static int walk_open(const char *path, int flags, const GArray *untrusted, bool 
                 .parents = g_array_new(FALSE, FALSE, sizeof(Directory)),
                 .untrusted = untrusted,
                 .is_owned = is_owned,
+                .must_stay = must_stay ? path : NULL,
         };
         g_autofree char *name = NULL;
         int fd = -1;
@@ -262,7 +280,7 @@ static int walk_open(const char *path, int flags, const GArray *untrusted, bool 
 
 /* One that is not there, or cannot be reached without such a link, does not count: nothing lies in it. */
 static void add_untrusted(GArray *untrusted, const char *path) {
-        _cleanup_close_ int fd = walk_open(path, O_PATH, untrusted, false, NULL);
+        _cleanup_close_ int fd = walk_open(path, O_PATH, untrusted, false, false, NULL);
         struct stat st;
 
         if (fd < 0 || fstat(fd, &st) < 0)
@@ -306,7 +324,7 @@ static int open_by_steps(const char *path, int flags, const HostAccess *access, 
         if (!untrusted)
                 return -1;
         owner_take_rights(access->owner);
-        fd = walk_open(path, flags, untrusted, access->owner, error);
+        fd = walk_open(path, flags, untrusted, access->owner, false, error);
         owner_leave_rights(access->owner);
         return fd;
 }
@@ -320,6 +338,13 @@ int host_path_open(const char *path, int flags, const HostAccess *access, GError
                 return open_by_steps(path, flags, access, error);
         error_set_errno(error, errno, "Cannot open '%s'", path);
         return -1;
+}
+
+bool host_path_check_name(const char *path, const char *untrusted_list, GError **error) {
+        g_autoptr(GArray) untrusted = read_untrusted(untrusted_list, error);
+        _cleanup_close_ int fd = untrusted ? walk_open(path, O_PATH, untrusted, false, true, error) : -1;
+
+        return fd >= 0;
 }
 
 static bool is_null(const struct stat *st) {

@@ -27,6 +27,10 @@
  * does. flags: O_PATH and the like; O_CLOEXEC is added. -1 on errors. */
 int host_path_open(const char *path, int flags, const HostAccess *access, GError **error);
 
+/* Is something there, and will it be the same for who opens it by this name later? Not where a payload can write to a
+ * directory on the way. The directory itself in which it may write stays what it is. */
+bool host_path_check_name(const char *path, const char *untrusted_list, GError **error);
+
 /* Read a whole file; a FIFO is refused where there is a list or an owner, as nobody may ever write to it. Transfer
  * full. */
 bool host_path_read(const char *path, const HostAccess *access, char **ret_content, gsize *ret_length,

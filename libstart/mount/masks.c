@@ -12,7 +12,9 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
+#include "libstart/base/path-value.h"
 #include "libstart/base/resolve.h"
+#include "libstart/mount/mask-links.h"
 #include "libstart/mount/masks.h"
 #include "libstart/mount/mount-tree.h"
 
@@ -22,7 +24,9 @@
  * The threat: a root directory may be another container's volume, and that renames in it what it likes, /proc too,
  * while we are at work. A mask whose path leads into another directory for that moment finds nothing to hide, and the
  * container has a /proc without masks, in which it can name a program for the host to run (like CVE-2025-31133). So
- * what lies in /proc and /sys is looked up in the kernel's file systems themselves, or the start fails. */
+ * what lies in /proc and /sys is looked up in the kernel's file systems themselves, or the start fails. What lies in
+ * another mount is looked up in that one, as a volume of others may have the directory on which it is; and by its
+ * path, too, as a link of the image's may have led another mount onto that one. */
 
 /* What lies on masked paths: the first of each kind, once it is attached, or -1. The others are clones of it, with
  * its flags. A tmpfs for each directory would be a super block and a shrinker each, for every container (a fourth of
@@ -55,12 +59,15 @@ enum { N_KERNEL_DIRECTORIES = 2 };
 
 typedef struct Places {
         int root;
+        const MountPlan *mounts;
+        MaskLinks links;
         KernelDirectory kernel[N_KERNEL_DIRECTORIES];
 } Places;
 
 static void places_close(Places *places) {
         for (size_t i = 0; i < N_KERNEL_DIRECTORIES; i++)
                 fd_closep(&places->kernel[i].fd);
+        mask_links_clear(&places->links);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Places, places_close)
 
@@ -74,9 +81,12 @@ static bool is_kernels(const runtime_spec_schema_config_schema *spec, const Kern
         return found;
 }
 
-static Places find_places(int root_fd, const runtime_spec_schema_config_schema *spec) {
+static Places find_places(int root_fd, const runtime_spec_schema_config_schema *spec, const MountPlan *mounts,
+                          bool is_root_shared) {
         Places places = {
                 .root = root_fd,
+                .mounts = mounts,
+                .links = { .root = root_fd, .mounts = mounts, .is_root_shared = is_root_shared },
                 .kernel = { { "/proc", "proc", PROC_SUPER_MAGIC, false, -1 },
                             { "/sys", "sysfs", SYSFS_MAGIC, false, -1 } },
         };
@@ -98,21 +108,77 @@ static bool open_kernel_directory(int root_fd, KernelDirectory *directory, GErro
                          directory->path);
 }
 
-/* In which directory a path is to be looked up; *path is what is left of it then. -1: error. */
-static int find_place(Places *places, const char **path, GError **error) {
+/* The deepest that `path` is in, or NULL. */
+static const ContainerMount *find_mount(const MountPlan *plan, const char *path) {
+        const ContainerMount *found = NULL;
+
+        for (guint i = 0; i < plan->n_mounts; i++) {
+                const ContainerMount *mount = plan->mounts[i];
+
+                if (path_value_covers(mount->oci->destination, path) &&
+                    (!found || strlen(mount->oci->destination) > strlen(found->oci->destination)))
+                        found = mount;
+        }
+        return found;
+}
+
+static const ContainerMount *find_masked_mount(const Places *places, const char *path) {
+        const ContainerMount *mount = find_mount(places->mounts, path);
+
+        return mount && mount->is_masked && mount->fd >= 0 ? mount : NULL;
+}
+
+/* Not where a mount of the user's lies in it: links in that are followed from the container's root. */
+static KernelDirectory *find_kernel_directory(Places *places, const char *path) {
         for (size_t i = 0; i < N_KERNEL_DIRECTORIES; i++) {
                 KernelDirectory *directory = &places->kernel[i];
-                size_t length = strlen(directory->path);
 
-                if (!directory->is_wanted || strncmp(*path, directory->path, length) != 0 || (*path)[length] != '/' ||
-                    strstr(*path, ".."))
-                        continue;
-                if (!open_kernel_directory(places->root, directory, error))
-                        return -1;
-                *path += length;
-                return directory->fd;
+                if (directory->is_wanted && path_value_covers(directory->path, path) &&
+                    path[strlen(directory->path)] && !find_masked_mount(places, path))
+                        return directory;
         }
-        return places->root;
+        return NULL;
+}
+
+/* A link in a mount may lead out of it, and is then whoever's who writes there. */
+static int open_in_mount(const Places *places, const char *path, guint64 resolve) {
+        const ContainerMount *mount = find_masked_mount(places, path);
+        const char *rest;
+        int fd;
+
+        if (!mount)
+                return open_path(places->root, path, resolve);
+        rest = path + strlen(mount->oci->destination);
+        if (!*rest)
+                return fcntl(mount->fd, F_DUPFD_CLOEXEC, 0);
+        fd = open_path(mount->fd, rest, resolve | RESOLVE_NO_SYMLINKS);
+        return fd < 0 && errno == ELOOP ? open_path(places->root, path, resolve) : fd;
+}
+
+static bool is_same_file(int fd, int other) {
+        struct stat a, b;
+
+        return fd >= 0 && other >= 0 && fstat(fd, &a) == 0 && fstat(other, &b) == 0 && a.st_dev == b.st_dev &&
+               a.st_ino == b.st_ino;
+}
+
+/* Before anything is masked: that may be such a directory itself. */
+static bool open_kernel_directories(Places *places, char *const *paths, size_t n, GError **error) {
+        for (size_t i = 0; i < n; i++) {
+                KernelDirectory *kernel = find_kernel_directory(places, paths[i]);
+
+                if (kernel && !open_kernel_directory(places->root, kernel, error))
+                        return false;
+        }
+        return true;
+}
+
+/* -1, with errno, for what cannot be opened. */
+static int find_place(Places *places, const char *path, guint64 resolve) {
+        const KernelDirectory *kernel = find_kernel_directory(places, path);
+
+        return kernel ? open_path(kernel->fd, path + strlen(kernel->path), resolve) :
+                        open_in_mount(places, path, resolve);
 }
 
 /* Private, too: where a volume is shared with the host, a clone would stay a peer of what it is cloned from, and what
@@ -160,15 +226,10 @@ static guint64 find_resolve(const runtime_spec_schema_config_linux *linux_) {
         return g_strcmp0(linux_->rootfs_propagation, "shared") == 0 ? RESOLVE_NO_SYMLINKS : 0;
 }
 
-static bool mask(Places *places, const char *path, guint64 resolve, Covers *covers, GError **error) {
+static bool hide(int target, const char *path, guint64 resolve, Covers *covers, GError **error) {
         const MountLabel *label = covers->label;
-        const char *rest = path;
-        int place = find_place(places, &rest, error);
-        _cleanup_close_ int target = place < 0 ? -1 : open_path(place, rest, resolve);
         struct stat st;
 
-        if (place < 0)
-                return false;
         if (target < 0 && errno == ENOENT)
                 return true;
         if (target < 0 && errno == ELOOP && resolve)
@@ -184,14 +245,25 @@ static bool mask(Places *places, const char *path, guint64 resolve, Covers *cove
         return true;
 }
 
-static bool make_read_only(Places *places, const char *path, GError **error) {
-        const char *rest = path;
-        int place = find_place(places, &rest, error);
-        _cleanup_close_ int target = place < 0 ? -1 : open_path(place, rest, 0);
-        _cleanup_close_ int mount = -1;
+static bool mask(Places *places, const char *path, guint64 resolve, Covers *covers, GError **error) {
+        bool is_kernels = find_kernel_directory(places, path);
+        _cleanup_close_ int target = -1, seen = -1;
 
-        if (place < 0)
+        if (!is_kernels && !mask_links_check(&places->links, path, error))
                 return false;
+        target = find_place(places, path, resolve);
+        if (!hide(target, path, resolve, covers, error))
+                return false;
+        if (is_kernels || !find_masked_mount(places, path))
+                return true;
+        seen = open_path(places->root, path, resolve);
+        return is_same_file(seen, covers->file) || is_same_file(seen, covers->directory) ||
+               hide(seen, path, resolve, covers, error);
+}
+
+static bool make_read_only(Places *places, const char *path, GError **error) {
+        _cleanup_close_ int target = find_place(places, path, 0), mount = -1;
+
         if (target < 0 && errno == ENOENT)
                 return true;
         mount = target < 0 ? -1 : mount_tree_clone(target, AT_RECURSIVE);
@@ -200,12 +272,16 @@ static bool make_read_only(Places *places, const char *path, GError **error) {
         return true;
 }
 
-bool masks_make(int root_fd, const runtime_spec_schema_config_schema *spec, const MountLabel *label, GError **error) {
+bool masks_make(int root_fd, const runtime_spec_schema_config_schema *spec, const MountPlan *mounts,
+                bool is_root_shared, const MountLabel *label, GError **error) {
         const runtime_spec_schema_config_linux *linux_ = spec->linux;
         g_auto(Covers) covers = { -1, -1, label };
-        g_auto(Places) places = find_places(root_fd, spec);
+        g_auto(Places) places = find_places(root_fd, spec, mounts, is_root_shared);
         guint64 resolve = find_resolve(linux_);
 
+        if (!open_kernel_directories(&places, linux_->masked_paths, linux_->masked_paths_len, error) ||
+            !open_kernel_directories(&places, linux_->readonly_paths, linux_->readonly_paths_len, error))
+                return false;
         for (size_t i = 0; i < linux_->masked_paths_len; i++)
                 if (!mask(&places, linux_->masked_paths[i], resolve, &covers, error))
                         return false;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <fcntl.h>
 #include <sched.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/path-value.h"
+#include "libstart/base/resolve.h"
 #include "libstart/base/user-view.h"
 #include "libstart/mount/kernel-mounts.h"
 #include "libstart/mount/mounts.h"
@@ -106,12 +108,25 @@ static bool prepare_for_libcrun(ContainerMount *mount, const BindMountContext *c
                open_for_libcrun(mount, context, error);
 }
 
+static bool covers_any(const char *directory, char *const *paths, size_t n) {
+        for (size_t i = 0; i < n; i++)
+                if (path_value_covers(directory, paths[i]))
+                        return true;
+        return false;
+}
+
+static bool is_masked(const runtime_spec_schema_config_linux *linux_, const char *destination) {
+        return covers_any(destination, linux_->masked_paths, linux_->masked_paths_len) ||
+               covers_any(destination, linux_->readonly_paths, linux_->readonly_paths_len);
+}
+
 bool mounts_prepare(MountPlan *plan, const Spec *spec, const BindMountContext *context, GError **error) {
         g_autofree char *own = g_path_get_dirname(spec->root->path);
 
         for (guint i = 0; i < plan->n_mounts; i++) {
                 ContainerMount *mount = plan->mounts[i];
 
+                mount->is_masked = mount->maker != MAKER_KERNEL && is_masked(spec->linux, mount->oci->destination);
                 if (!context->userns->uids && !(mount->request && mount->request->id_map))
                         continue;
                 if (!(mount->maker == MAKER_LIBCRUN ? prepare_for_libcrun(mount, context, own, error) :
@@ -128,8 +143,12 @@ bool mounts_prepare(MountPlan *plan, const Spec *spec, const BindMountContext *c
 static bool make_bind_mount(const BindMountContext *context, ContainerMount *mount, GError **error) {
         _cleanup_close_ int made = mount->fd < 0 ? bind_mount_clone(context, mount, error) : -1;
 
-        return (mount->fd >= 0 || made >= 0) &&
-               bind_mount_attach(context, mount, mount->fd < 0 ? made : mount->fd, error);
+        if ((mount->fd < 0 && made < 0) ||
+            !bind_mount_attach(context, mount, mount->fd < 0 ? made : mount->fd, error))
+                return false;
+        if (mount->is_masked && made >= 0)
+                mount->fd = fd_steal(&made);
+        return true;
 }
 
 /* On the host's /sys there is a cgroup file system already, and mount(2) takes no second one in its place. */
@@ -179,12 +198,38 @@ bool mounts_open_for_libcrun(MountPlan *plan, const BindMountContext *context, G
         return true;
 }
 
+/* In the place of its source, or of what was mounted in the root as it was before. */
+static bool open_mounted(ContainerMount *mount, int root_fd, GError **error) {
+        _cleanup_close_ int fd = resolve_open(root_fd, mount->oci->destination, O_PATH, 0,
+                                              RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
+        struct stat source, st;
+
+        if (fd < 0 || fstat(fd, &st) < 0 || fstat(mount->fd, &source) < 0 || st.st_dev != source.st_dev ||
+            st.st_ino != source.st_ino)
+                return error_set(
+                        error, KT_ERROR_FAILED,
+                        "The container's '%s', of which a part is masked, is not what was mounted there: its "
+                        "parent directory is being changed, or a link leads another mount there",
+                        mount->oci->destination);
+        close(mount->fd);
+        mount->fd = fd_steal(&fd);
+        return true;
+}
+
 bool mounts_check_libcrun(MountPlan *plan, int root_fd, GError **error) {
         bool result = kernel_mounts_check(plan, root_fd, error);
 
-        for (guint i = 0; i < plan->n_mounts; i++)
-                if (plan->mounts[i]->maker == MAKER_LIBCRUN)
-                        fd_close(&plan->mounts[i]->fd);
+        for (guint i = 0; i < plan->n_mounts; i++) {
+                ContainerMount *mount = plan->mounts[i];
+
+                if (mount->maker == MAKER_LAST)
+                        continue;
+                /* Of those before libcrun's the root that it has bound has copies. */
+                if (mount->is_masked && mount->fd >= 0)
+                        result = result && open_mounted(mount, root_fd, error);
+                else if (mount->maker == MAKER_LIBCRUN)
+                        fd_close(&mount->fd);
+        }
         return result;
 }
 

@@ -35,7 +35,8 @@ bool mounts_make(const MountPlan *plan, bool last, const BindMountContext *conte
  * its own. */
 bool mounts_open_for_libcrun(MountPlan *plan, const BindMountContext *context, GError **error);
 
-/* After it: nothing of libcrun's lies on the mounts before. Closes the sources. */
+/* After it: nothing of libcrun's lies on the mounts before. Closes the sources. What is masked in part is opened anew
+ * in root_fd, the root that libcrun has bound, where it must be what was mounted. */
 bool mounts_check_libcrun(MountPlan *plan, int root_fd, GError **error);
 
 /* What is still open of it. */

@@ -3,6 +3,7 @@
 #include <sys/auxv.h>
 
 #include "libstart/base/error.h"
+#include "libstart/cdi/cdi-file.h"
 #include "libstart/oci/environment.h"
 #include "libstart/value/env-list.h"
 
@@ -270,15 +271,19 @@ static const char *find_home(const SpecInput *input) {
         return input->request->workdir ?: input->image->working_dir ?: "/";
 }
 
-/* An empty HOME is none, whoever sets it. */
+/* In the place of one that is left out in the end. */
+static const char no_home[] = "HOME=";
+
+/* An empty HOME is none, whoever sets it before. */
 static void add_home(Environment *env, const char *home) {
         const char *set = find_value(env, "HOME=");
 
         if (set && *set)
                 return;
-        add_pair(env, "HOME=", home);
-        if (!*home)
-                env->entries[env->n_entries - 1] = NULL;
+        if (*home)
+                add_pair(env, "HOME=", home);
+        else
+                add(env, no_home);
 }
 
 static void add_defaults(Environment *env, const SpecInput *input) {
@@ -321,11 +326,21 @@ static bool add_sources(Environment *env, const SpecInput *input, const GPtrArra
         return true;
 }
 
+/* The last word: CDI edits a container that is described already. */
+static void add_cdi(Environment *env, const GPtrArray *cdi) {
+        for (guint i = 0; cdi && i < cdi->len; i++) {
+                const GPtrArray *variables = ((const CdiEdits *) cdi->pdata[i])->env;
+
+                for (guint j = 0; j < variables->len; j++)
+                        add(env, variables->pdata[j]);
+        }
+}
+
 static void close_gaps(Environment *env) {
         guint n = 0;
 
         for (guint i = 0; i < env->n_entries; i++)
-                if (env->entries[i])
+                if (env->entries[i] && env->entries[i] != no_home)
                         env->entries[n++] = env->entries[i];
         env->n_entries = n;
 }
@@ -361,6 +376,7 @@ char **environment_build(const SpecInput *input, GPtrArray *owned, GError **erro
 
         if (built) {
                 add_defaults(&env, input);
+                add_cdi(&env, input->cdi);
                 close_gaps(&env);
                 append(&env, NULL);
         } else {

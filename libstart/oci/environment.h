@@ -10,9 +10,9 @@
 
 /* The payload's whole environment, NAME=VALUE, each name once; nothing is added after this. Sources, later ones win:
  * built in (PATH, container), the image's, the caller's proxy variables or (--env-host) all of the caller's,
- * --env-file, --env, --secret; then HOSTNAME and HOME where unset, and what socket activation and
- * --sdnotify=container need. A variable stands where its last assignment stands; an empty HOME counts as unset (both
- * are runc's rules).
+ * --env-file, --env, --secret; then HOSTNAME and HOME where unset, what socket activation and --sdnotify=container
+ * need, and what devices of CDI need. A variable stands where its last assignment stands; an empty HOME counts as
+ * unset, but one of CDI (both are runc's rules).
  *
  * An entry without a name is KT_ERROR_USAGE; values are never printed, they may be secret.
  *

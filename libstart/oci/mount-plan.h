@@ -56,8 +56,9 @@ typedef struct ContainerMount {
         MountMaker maker; /* mount_plan_divide() */
 
         /* For mount/mounts.h: */
-        int fd;       /* what was opened for it or made of it ahead, or -1 */
-        dev_t device; /* what is to be seen there, or 0 */
+        bool is_masked; /* in part: fd stays open until masks.h has hidden that */
+        int fd;         /* what was opened for it or made of it, or -1 */
+        dev_t device;   /* what is to be seen there, or 0 */
 } ContainerMount;
 
 typedef struct MountPlan {

@@ -38,10 +38,10 @@ typedef struct SpecInput {
         char *const *env_files;    /* contents of request->env_files, in their order, NULL-terminated; NULL: none */
         const char *env_list;      /* content of request->env_list; NULL: none */
         gsize env_list_length;
-        char *const *environment;          /* the payload's whole, NULL-terminated: environment_build() */
         const GPtrArray *file_mounts;      /* of MountRequest: bind mounts for files that keyturn makes, used where
                                          * nothing else is mounted on the same path; or NULL */
         const GPtrArray *secret_files;     /* of SecretFile, or NULL */
         const GPtrArray *secret_variables; /* of char*, NAME=VALUE, or NULL */
+        const GPtrArray *cdi;              /* of const CdiEdits*: their variables are set; or NULL */
         const SelinuxLabels *labels;       /* NULL: none */
 } SpecInput;

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <sys/mount.h>
 
-#include "libstart/base/error.h"
+#include "libstart/base/path-value.h"
 #include "libstart/oci/spec-linux.h"
 #include "libstart/request/security-option.h"
 #include "libstart/value/id-map.h"
@@ -147,7 +147,7 @@ static void add_masked(runtime_spec_schema_config_linux *linux_, const SpecInput
         for (; throttle && *throttle && !input->request->privileged; throttle++)
                 add_path(paths, *throttle, unmasked);
         for (guint i = 0; i < own->len; i++)
-                g_ptr_array_add(paths, g_strdup(own->pdata[i]));
+                g_ptr_array_add(paths, path_value_clean(own->pdata[i]));
         linux_->masked_paths = take_list(paths, &linux_->masked_paths_len);
 }
 
@@ -186,9 +186,9 @@ static void add_devices(runtime_spec_schema_config_linux *linux_, const GPtrArra
         }
 }
 
-static bool check_masks(const MountPlan *mounts, const GPtrArray *masked, GError **error) {
-        for (guint i = 0; i < masked->len; i++)
-                if (!mount_plan_check_not_shared(mounts, masked->pdata[i], "Mask=", error))
+static bool check_not_shared(const MountPlan *mounts, char **paths, size_t n, const char *what, GError **error) {
+        for (size_t i = 0; i < n; i++)
+                if (!mount_plan_check_not_shared(mounts, paths[i], what, error))
                         return false;
         return true;
 }
@@ -206,5 +206,8 @@ bool spec_add_linux(Spec *spec, const SpecInput *input, const MountPlan *mounts,
         linux_->mount_label = input->labels ? g_strdup(input->labels->file) : NULL;
         linux_->rootfs_propagation = g_strdup(find_propagation(mounts));
         add_sysctls(linux_, input->request);
-        return check_masks(mounts, input->request->masked, error);
+        return !mount_plan_find_shared(mounts) ||
+               (check_not_shared(mounts, linux_->masked_paths, linux_->masked_paths_len, "Masked path", error) &&
+                check_not_shared(mounts, linux_->readonly_paths, linux_->readonly_paths_len, "Read-only path",
+                                 error));
 }

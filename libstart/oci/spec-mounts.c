@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 
-#include "libstart/base/error.h"
 #include "libstart/base/path-value.h"
 #include "libstart/oci/environment.h"
 #include "libstart/oci/payload-args.h"
 #include "libstart/oci/spec-mounts.h"
-#include "libstart/request/device-request.h"
 #include "libstart/request/mount-request.h"
 #include "libstart/request/secret-request.h"
 #include "libstart/request/security-option.h"

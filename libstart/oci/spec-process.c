@@ -135,8 +135,6 @@ void spec_add_process(runtime_spec_schema_config_schema *spec, const SpecInput *
 
         process->cwd = g_strdup(input->request->workdir ?: input->image->working_dir ?: "/");
         process->user = make_user(input->user, input->request->umask);
-        process->env = g_strdupv((char **) input->environment);
-        process->env_len = process->env ? g_strv_length(process->env) : 0;
         process->args = g_strdupv(input->payload->args);
         process->args_len = g_strv_length(process->args);
         process->no_new_privileges = input->request->no_new_privileges;

@@ -87,11 +87,27 @@ static bool set_error(parser_error message, GError **error) {
         return false;
 }
 
+/* With the environment in it. Shallow copies. */
+typedef struct Whole {
+        Spec spec;
+        runtime_spec_schema_config_schema_process process;
+} Whole;
+
+static const Spec *complete(const Spec *spec, char **environment, Whole *ret) {
+        *ret = (Whole) { .spec = *spec, .process = *spec->process };
+        ret->process.env = environment;
+        ret->process.env_len = g_strv_length(environment);
+        ret->spec.process = &ret->process;
+        return &ret->spec;
+}
+
 /* An environment may hold any bytes. */
-char *spec_to_json(const runtime_spec_schema_config_schema *spec, GError **error) {
+char *spec_to_json(const Spec *spec, char **environment, GError **error) {
         const struct parser_context context = { .options = OPT_GEN_NO_VALIDATE_UTF8, .errfile = stderr };
         parser_error message = NULL;
-        char *json = runtime_spec_schema_config_schema_generate_json(spec, &context, &message);
+        Whole whole;
+        char *json = runtime_spec_schema_config_schema_generate_json(complete(spec, environment, &whole), &context,
+                                                                     &message);
 
         if (!json)
                 set_error(message, error);
@@ -126,18 +142,20 @@ static void print(void *data, const char *text, size_t length) {
         }
 }
 
-bool spec_write_json(const runtime_spec_schema_config_schema *spec, int fd, GError **error) {
+bool spec_write_json(const Spec *spec, char **environment, int fd, GError **error) {
         const struct parser_context context = { .options = OPT_GEN_SIMPLIFY | OPT_GEN_NO_VALIDATE_UTF8 };
         g_auto(yajl_gen) generator = yajl_gen_alloc(NULL);
         Output output; /* not all of it to be cleared: that would touch each of its pages */
         parser_error message = NULL;
+        Whole whole;
 
         output.fd = fd;
         output.errnum = 0;
         output.length = 0;
 
         yajl_gen_config(generator, yajl_gen_print_callback, print, &output);
-        if (gen_runtime_spec_schema_config_schema(generator, spec, &context, &message) != yajl_gen_status_ok)
+        if (gen_runtime_spec_schema_config_schema(generator, complete(spec, environment, &whole), &context,
+                                                  &message) != yajl_gen_status_ok)
                 return set_error(message, error);
         flush(&output);
         return output.errnum == 0 || error_set_errno(error, output.errnum, "Cannot write the OCI spec");

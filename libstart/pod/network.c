@@ -341,7 +341,7 @@ void network_pretend(const ContainerRequest *request, Network *ret) {
 
 void network_clear(Network *network) {
         g_clear_pointer(&network->path, g_free);
-        fd_closep(&network->fd);
+        fd_close(&network->fd);
         g_clear_pointer(&network->userns.path, g_free);
         fd_close(&network->userns.fd);
         network_names_clear(&network->names);

@@ -11,7 +11,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "libstart/base/directory.h"
@@ -19,6 +18,7 @@
 #include "libstart/base/fd.h"
 #include "libstart/base/log.h"
 #include "libstart/base/paths.h"
+#include "libstart/base/process.h"
 #include "libstart/base/user-view.h"
 #include "libstart/mount/kernel-mounts.h"
 #include "libstart/mount/mount-label.h"
@@ -99,6 +99,8 @@ static bool read_command(Command *command, const char *const *words, GError **er
                         return false;
                 words += 2;
         }
+        if (!words[0]) /* of which launch_args_parse() would say that it is an image */
+                return error_set(error, KT_ERROR_USAGE, "libstart pod: the name of a pod's service is needed");
         command->args = launch_args_parse(words, error);
         if (!command->args)
                 return false;
@@ -271,8 +273,7 @@ static bool run_child(Maker *maker, GError **error) {
 
         if (pid < 0)
                 return error_set_errno(error, errno, "Cannot make a process");
-        while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-                ;
+        (void) process_wait(pid, NULL, 0);
         if (maker->error)
                 g_propagate_error(error, maker->error);
         else if (!maker->is_done)

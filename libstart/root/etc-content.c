@@ -318,23 +318,24 @@ bool etc_localtime(const char *root, const char *zone, char **ret_content, gsize
         bool local = g_str_equal(zone, "local");
         g_autofree char *path = local ? g_build_filename(root, "etc/localtime", NULL) :
                                         g_build_filename(root, "usr/share/zoneinfo", zone, NULL);
-        g_autofree char *content = NULL;
+        g_autofree char *content = NULL, *why = NULL;
         g_autoptr(GError) problem = NULL;
         gsize length = 0;
 
         /* Directories and lists are among the zones; libc would take them for UTC, and say nothing. */
-        if (!file_read(path, &content, &length, &problem) || length < sizeof magic ||
-            memcmp(content, magic, sizeof magic) != 0)
-                return local ? error_set(
-                                       error, KT_ERROR_FAILED,
-                                       "The host has no time zone to pass on: '%s' is no zone; name one, or set the "
-                                       "host's (timedatectl set-timezone)",
-                                       path) :
-                               error_set(error, KT_ERROR_FAILED,
-                                         "There is no time zone '%s': '%s' is no zone; name one that is there "
-                                         "(timedatectl list-timezones), or install tzdata",
-                                         zone, path);
-        *ret_content = g_steal_pointer(&content);
-        *ret_length = length;
-        return true;
+        if (file_read(path, &content, &length, &problem) && length >= sizeof magic &&
+            memcmp(content, magic, sizeof magic) == 0) {
+                *ret_content = g_steal_pointer(&content);
+                *ret_length = length;
+                return true;
+        }
+        why = problem ? g_strdup(problem->message) : g_strdup_printf("'%s' is no zone", path);
+        return local ? error_set(error, KT_ERROR_FAILED,
+                                 "The host has no time zone to pass on: %s; name one, or set the host's (timedatectl "
+                                 "set-timezone)",
+                                 why) :
+                       error_set(error, KT_ERROR_FAILED,
+                                 "There is no time zone '%s': %s; name one that is there (timedatectl "
+                                 "list-timezones), or install tzdata",
+                                 zone, why);
 }

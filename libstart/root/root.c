@@ -56,7 +56,7 @@ static bool find_directory(const ContainerRequest *request, Root *ret, GError **
 bool root_read_health(const StoreImage *image, const ContainerRequest *request, ImageHealth **ret, GError **error) {
         GError *problem = NULL;
 
-        if (request->health.off || request->health.regular.text || !strstr(image->config, "\"Healthcheck\"") ||
+        if (request->health.off || request->health.regular.command || !strstr(image->config, "\"Healthcheck\"") ||
             !store_image_is_docker(image))
                 return true;
         *ret = image_health_parse(image->config, &problem);

@@ -18,6 +18,7 @@
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/paths.h"
+#include "libstart/base/process.h"
 #include "libstart/base/socket.h"
 #include "libstart/mount/overlay.h"
 #include "libstart/root/image-message.h"
@@ -335,7 +336,7 @@ bool users_image_find(const ContainerRequest *request, const Owner *owner, const
         received = receive(socket, &answer, error);
         found = received && take(&answer, userns, ret, error);
         (void) kill(pid, SIGKILL);
-        (void) waitpid(pid, NULL, received ? 0 : WNOHANG); /* who has answered is at its end */
+        (void) process_wait(pid, NULL, received ? 0 : WNOHANG); /* who has answered is at its end */
         if (!found)
                 g_prefix_error(error, "In the store of '%s' (Store=user): ", owner->subid_name);
         return found;

@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "libstart/base/device-program.h"
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/process.h"
@@ -177,18 +178,6 @@ static int call(enum bpf_cmd command, union bpf_attr *attr) {
         return (int) syscall(SYS_bpf, command, attr, sizeof *attr);
 }
 
-static int load(const GArray *program) {
-        union bpf_attr attr = {
-                .prog_type = BPF_PROG_TYPE_CGROUP_DEVICE,
-                .insns = (guint64) (uintptr_t) program->data,
-                .insn_cnt = program->len,
-                .license = (guint64) (uintptr_t) "GPL",
-                .prog_name = PROGRAM_NAME,
-        };
-
-        return call(BPF_PROG_LOAD, &attr);
-}
-
 static bool attach(int cgroup, int program) {
         union bpf_attr attr = {
                 .target_fd = (guint32) cgroup,
@@ -264,7 +253,8 @@ bool device_guard_set(const GPtrArray *nodes, const GArray *rules, const runtime
 
         if (cgroup < 0)
                 return false;
-        program = load(instructions);
+        program = device_program_load((const Instruction *) (const void *) instructions->data, instructions->len,
+                                      PROGRAM_NAME);
         return (program >= 0 && replace(cgroup, program)) ||
                error_set_errno(error, errno, "Cannot forbid the service other devices than its own");
 }

@@ -41,6 +41,12 @@ void exec_report_failure(const ExecReport *report, int errnum) {
         (void) !write(report->write_fd, &errnum, sizeof errnum);
 }
 
+bool exec_report_is_heard(const ExecReport *report) {
+        static const int nothing = 0;
+
+        return write(report->write_fd, &nothing, sizeof nothing) >= 0 || errno != EPIPE;
+}
+
 bool exec_report_wait(ExecReport *report, int *ret_errno, GError **error) {
         int errnum = 0;
         ssize_t n;
@@ -49,7 +55,7 @@ bool exec_report_wait(ExecReport *report, int *ret_errno, GError **error) {
         report->write_fd = -1;
         do
                 n = read(report->read_fd, &errnum, sizeof errnum);
-        while (n < 0 && errno == EINTR);
+        while ((n < 0 && errno == EINTR) || (n == sizeof errnum && errnum == 0));
         if (n < 0)
                 return error_set_errno(error, errno, "Cannot learn whether the payload was executed");
         *ret_errno = n == sizeof errnum ? errnum : 0;

@@ -22,6 +22,10 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(ExecReport, exec_report_close)
 /* In the container, between a failed execve and _exit: async-signal-safe. */
 void exec_report_failure(const ExecReport *report, int errnum);
 
+/* Just before the execve, as async-signal-safe: has nobody closed the reading end, as by the end of who waits? It is
+ * open for as long as any process has a copy, this one included. */
+bool exec_report_is_heard(const ExecReport *report);
+
 /* Close our copy of the writing end and wait. *ret_errno is 0 when the payload runs (or died before it told
  * otherwise), else the errno of its execve. */
 bool exec_report_wait(ExecReport *report, int *ret_errno, GError **error);

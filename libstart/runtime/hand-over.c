@@ -3,9 +3,9 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -14,7 +14,6 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
-#include "libstart/base/log.h"
 #include "libstart/base/process.h"
 #include "libstart/runtime/hand-over.h"
 
@@ -43,15 +42,16 @@ typedef struct Midwife {
         const RuntimeContainer *container;
         HandOverStart *start;
         HandOver *hand_over;
-        bool traced; /* libstart traces the payload, and is told of its end first */
+        pid_t libstart;
+        bool is_asking; /* the payload runs, and the midwife stops itself, so that it is traced */
+        bool traced;    /* libstart traces the payload, and is told of its end first */
         GError *error;
 } Midwife;
 
 static bool is_zombie(pid_t process) {
-        g_autofree char *path = g_strdup_printf("/proc/%d/stat", (int) process), *stat = NULL;
-        const char *name_end = g_file_get_contents(path, &stat, NULL, NULL) ? strrchr(stat, ')') : NULL;
+        g_autofree char *state = process_read_stat(process, 3);
 
-        return name_end && g_str_has_prefix(name_end, ") Z");
+        return g_strcmp0(state, "Z") == 0;
 }
 
 /* settles: nobody else can, as hand_over_settle() does. */
@@ -75,8 +75,14 @@ pid_t hand_over_start(const RuntimeContainer *container, int *ret_exec_errno, GE
 static int midwife_main(void *data) {
         Midwife *midwife = data;
         HandOver *hand_over = midwife->hand_over;
-        pid_t payload = midwife->start(midwife->container, &hand_over->exec_errno, &midwife->error);
+        pid_t payload = -1;
 
+        /* Where libstart is killed, nobody would let this process go on. And the delete of another runtime waits for
+         * the container's first process to be gone, and this would be who has to wait for that. */
+        if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
+                error_set_errno(&midwife->error, errno, "Cannot ask to end with libstart");
+        else if (getppid() == midwife->libstart)
+                payload = midwife->start(midwife->container, &hand_over->exec_errno, &midwife->error);
         if (payload < 0)
                 _exit(EXIT_FAILURE);
         hand_over->payload = payload;
@@ -85,6 +91,7 @@ static int midwife_main(void *data) {
                 _exit(EXIT_SUCCESS);
         }
         timing_mark(midwife->container->timing, TIMING_STARTED);
+        midwife->is_asking = true;
         kill(getpid(), SIGSTOP); /* libstart begins to trace the payload, and lets us go on */
         look_at_payload(hand_over, midwife->start != hand_over_start && !midwife->traced);
         _exit(EXIT_SUCCESS);
@@ -122,14 +129,19 @@ static void end_payload(const HandOver *hand_over) {
         await_end(hand_over->payload);
 }
 
-/* Until it has ended; false with errno. */
+/* Until it has ended; false with errno. Before it asks, it is others who stop it, and let it go on: Ctrl+Z, say. */
 static bool await_midwife(Midwife *midwife, pid_t pid, int *ret_status) {
-        if (process_wait(pid, ret_status, WUNTRACED) < 0)
-                return false;
-        if (!WIFSTOPPED(*ret_status))
-                return true;
-        midwife->traced = ptrace(PTRACE_SEIZE, midwife->hand_over->payload, NULL, NULL) == 0;
-        return kill(pid, SIGCONT) == 0 && process_wait(pid, ret_status, 0) >= 0;
+        while (process_wait(pid, ret_status, WUNTRACED) >= 0) {
+                if (!WIFSTOPPED(*ret_status))
+                        return true;
+                if (!midwife->is_asking)
+                        continue;
+                if (!midwife->traced)
+                        midwife->traced = ptrace(PTRACE_SEIZE, midwife->hand_over->payload, NULL, NULL) == 0;
+                if (kill(pid, SIGCONT) < 0)
+                        return false;
+        }
+        return false;
 }
 
 /* A midwife that is not waited for would go on in our memory. */
@@ -144,7 +156,7 @@ static bool give_up(pid_t midwife, const HandOver *hand_over, GError **error) {
 
 static bool run_midwife(const RuntimeContainer *container, HandOverStart *start, HandOver *hand_over,
                         bool *ret_traced, GError **error) {
-        Midwife midwife = { .container = container, .start = start, .hand_over = hand_over };
+        Midwife midwife = { .container = container, .start = start, .hand_over = hand_over, .libstart = getpid() };
         int writer = container->report->write_fd, status = 0;
         pid_t pid = fork_midwife(&midwife, error);
 

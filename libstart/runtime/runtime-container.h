@@ -24,6 +24,7 @@ typedef struct RuntimeContainer {
         const char *layer_place;
         MountLabel label;  /* of the file systems that are mounted for it */
         int root_mount;    /* the same, to put on the spec's root.path */
+        bool root_is_kept; /* a directory of the host's, in which others may write, too */
         int secrets_mount; /* the same as root_mount, to put on secrets_place */
         const char *secrets_place;
         const ContainerRequest *request; /* for the mounts */

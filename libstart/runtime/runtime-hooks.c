@@ -63,6 +63,10 @@ bool runtime_hooks_make_nodes(const RuntimeContainer *container) {
         return !container->userns->uids && dev && dev->maker == MAKER_KERNEL;
 }
 
+bool runtime_hooks_leave_mounts(const RuntimeContainer *container) {
+        return mount_plan_needs_libcrun(container->mounts) || container->spec->hooks;
+}
+
 static bool prepare_mounts(RuntimeHooks *hooks, GError **error) {
         const RuntimeContainer *container = hooks->container;
         const runtime_spec_schema_config_schema *spec = container->spec;
@@ -84,16 +88,17 @@ static bool prepare_mounts(RuntimeHooks *hooks, GError **error) {
 }
 
 static bool finish_mounts(RuntimeHooks *hooks, GError **error) {
-        const runtime_spec_schema_config_schema *spec = hooks->container->spec;
+        const RuntimeContainer *container = hooks->container;
+        const runtime_spec_schema_config_schema *spec = container->spec;
         int root = hooks->mounts.root_fd;
 
-        if (!masks_make(root, spec, &hooks->container->label, error) ||
-            ((spec->root->readonly || mount_plan_needs_libcrun(hooks->container->mounts)) &&
+        if (!masks_make(root, spec, container->mounts, container->root_is_kept, &container->label, error) ||
+            ((spec->root->readonly || runtime_hooks_leave_mounts(container)) &&
              !mount_tree_end(root, spec->root->readonly, error)))
                 return false;
-        timing_mark(hooks->container->timing, TIMING_MOUNTS);
+        timing_mark(container->timing, TIMING_MOUNTS);
         hooks->mounted = true;
-        return !spec->hooks || runtime_enter_bundle(hooks->container, error);
+        return !spec->hooks || runtime_enter_bundle(container, error);
 }
 
 /* libcrun binds the root onto itself for its mounts: from then on that is the root. */
@@ -129,7 +134,7 @@ static int configure(void *cookie, enum handler_configure_phase phase, libcrun_c
 static int set_mounts(void *cookie, libcrun_container_t *crun, const char *rootfs, libcrun_error_t *err) {
         RuntimeHooks *hooks = cookie;
         MountPlan *plan = hooks->container->mounts;
-        bool is_libcruns = mount_plan_needs_libcrun(plan);
+        bool is_libcruns = runtime_hooks_leave_mounts(hooks->container);
         GError *error = NULL;
         bool done = is_libcruns ? mounts_open_for_libcrun(plan, &hooks->mounts, &error) :
                                   finish_mounts(hooks, &error);
@@ -144,7 +149,7 @@ static int pivot_root(void *cookie, libcrun_container_t *crun, const char *rootf
         if (!exec_label_set(hooks->container->spec->process, &error))
                 return fail(error, err);
         hooks->confined = true;
-        if (mount_plan_needs_libcrun(hooks->container->mounts))
+        if (runtime_hooks_leave_mounts(hooks->container))
                 return 0;
         return mount_tree_enter(hooks->mounts.root_fd, &error) ? 1 : fail(error, err);
 }
@@ -170,9 +175,12 @@ static int apply_seccomp(void *cookie, libcrun_container_t *crun, libcrun_error_
 /* By hand, where libstart is killed, nobody else would end the payload, and its name would be taken for ever. It is
  * lost where what is executed gets other rights (set-user-ID, a label of SELinux's). Before the filter, a change of
  * the user would lose it, too; libcrun calls prctl(2) behind the filter as well. */
-static void end_with_parent(const ContainerRequest *request) {
-        if (!request->detach && !request->state_dir)
-                (void) prctl(PR_SET_PDEATHSIG, SIGKILL);
+static void end_with_parent(const RuntimeContainer *container) {
+        if (container->request->detach || container->request->state_dir)
+                return;
+        (void) prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (!exec_report_is_heard(container->report)) /* it has ended before that */
+                _exit(EXIT_KEYTURN);
 }
 
 /* The last instructions of ours in the container: nothing may fail here without the parent's knowing it. `path` is
@@ -184,7 +192,7 @@ static int execute(void *cookie, libcrun_container_t *crun, const char *path, ch
         int errnum = ENOENT;
 
         timing_mark(container->timing, TIMING_EXEC);
-        end_with_parent(container->request);
+        end_with_parent(container);
         if (!hooks->mounted || !hooks->confined || (container->filter && !hooks->filtered)) {
                 errnum = EPERM; /* never without masks, labels and filter, should libcrun not ask for them */
         } else if (strchr(path, '/')) {

@@ -25,5 +25,9 @@ typedef struct RuntimeHooks {
  * binds the host's there. */
 bool runtime_hooks_make_nodes(const RuntimeContainer *container);
 
+/* Does libcrun take its own way with the mounts? For those that it makes, and for hooks, which it calls before the
+ * last step of that way: what they mount is masked, too. */
+bool runtime_hooks_leave_mounts(const RuntimeContainer *container);
+
 /* Its functions' cookie is a RuntimeHooks. */
 struct custom_handler_s *runtime_hooks_handler(void);

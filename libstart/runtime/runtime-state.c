@@ -21,13 +21,8 @@ static int open_file(const RuntimeContainer *container, const char *name, GError
 
 bool runtime_state_describe(const RuntimeContainer *container, GError **error) {
         _cleanup_close_ int fd = open_file(container, "config.json", error);
-        runtime_spec_schema_config_schema spec = *container->spec;
-        runtime_spec_schema_config_schema_process process = *spec.process;
 
-        spec.process = &process;
-        process.env = container->environment;
-        process.env_len = g_strv_length(process.env);
-        return fd >= 0 && spec_write_json(&spec, fd, error);
+        return fd >= 0 && spec_write_json(container->spec, container->environment, fd, error);
 }
 
 static bool write_filter(const RuntimeContainer *container, GError **error) {
@@ -35,7 +30,7 @@ static bool write_filter(const RuntimeContainer *container, GError **error) {
         gsize size;
         const void *filter = g_bytes_get_data(container->filter, &size);
 
-        if (fd >= 0 && write(fd, filter, size) != (ssize_t) size)
+        if (fd >= 0 && !fd_write_all(fd, filter, size))
                 error_set_errno(error, errno, "Cannot write the seccomp filter");
         return !*error;
 }
@@ -51,8 +46,8 @@ static char *format_now(void) {
                                g_date_time_get_microsecond(now));
 }
 
-/* As libcrun would write it, without two things that take 200 us. The owner's name needs NSS, and only root runs
- * libstart. The kinds of the standard streams are of use to CRIU alone. */
+/* As libcrun would write it, without two things that take 200 us. The owner's name needs NSS, and libstart is root,
+ * if only in a user's view. The kinds of the standard streams are of use to CRIU alone. */
 int runtime_state_adopt(const RuntimeContainer *container, pid_t process, libcrun_error_t *err) {
         g_autofree char *created = format_now();
         libcrun_container_status_t status = {

@@ -191,7 +191,7 @@ static bool prepare_mounts(RuntimeHooks *hooks, GError **error) {
         };
         if (!mounts_prepare(container->mounts, container->spec, &hooks->mounts, error))
                 return false;
-        hooks->mounts.is_shared = mount_plan_needs_libcrun(container->mounts);
+        hooks->mounts.is_shared = runtime_hooks_leave_mounts(container);
         return true;
 }
 

@@ -13,9 +13,10 @@
 /* The name of a user in these files; the number where /etc/passwd has no name. Transfer full. */
 char *subid_name(uid_t uid);
 
-/* The ids that a user has in subuid(5) or subgid(5): an array of IdRange in the order of the file. None is an error
- * that says what line to add. */
+/* The ids that a user has in subuid(5) or subgid(5): an array of IdRange in the order of the file. None is
+ * KT_ERROR_NOT_FOUND, which says what line to add. Transfer full. */
 GArray *subid_find(const char *path, const char *user, GError **error);
 
-/* The same from the text of such a file; user NULL: what all have. Lines that are broken are skipped. Pure. */
+/* The same from the text of such a file; user NULL: what all have. Lines that are broken are skipped. Pure. Transfer
+ * full. */
 GArray *subid_parse(const char *text, const char *user);

@@ -11,6 +11,7 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
+#include "libstart/base/process.h"
 #include "libstart/base/user-view.h"
 #include "libstart/store/used-ids.h"
 #include "libstart/userns/userns-descriptor.h"
@@ -59,8 +60,7 @@ static pid_t make_ended_child(Child *child) {
 }
 
 static void reap(pid_t pid) {
-        while (waitpid(pid, NULL, __WALL) < 0 && errno == EINTR)
-                ;
+        (void) process_wait(pid, NULL, __WALL);
 }
 
 static int open_of(pid_t pid, const char *name, int flags) {

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,6 +15,7 @@
 #include "libstart/base/user-view.h"
 #include "libstart/config/small-file.h"
 #include "libstart/volume/podman-record.h"
+#include "libstart/volume/volume.h"
 
 #define PODMAN "/usr/bin/podman"
 /* Beside _data: how the database was when Podman was asked last. */
@@ -143,12 +143,14 @@ bool podman_record_find(const char *name, bool *ret_is_there, GError **error) {
 
 bool podman_record_drop(const char *directory, const char *name, GError **error) {
         g_autofree char *aside = g_strconcat(ASIDE, name, NULL);
-        _cleanup_close_ int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        _cleanup_close_ int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC), lock = -1;
         bool is_answered;
 
-        /* One at a time: two services may be for the same volume. */
-        if (fd < 0 || flock(fd, LOCK_EX) < 0)
+        if (fd < 0)
                 return errno == ENOENT || error_set_errno(error, errno, "Cannot open '%s'", directory);
+        lock = volumes_lock(directory, error); /* two services may be for the same volume */
+        if (lock < 0)
+                return false;
         if (!put_back(fd, aside, name, error))
                 return false;
         if (access(PODMAN, X_OK) < 0 || faccessat(fd, name, F_OK, AT_SYMLINK_NOFOLLOW) < 0 || is_asked(fd, name) ||

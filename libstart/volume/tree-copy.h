@@ -29,5 +29,5 @@ bool tree_copy_content(int in, int out, off_t size, guint64 *limit);
 /* Remove `name`, a directory with all that is in it, or anything else. It need not be there. */
 bool tree_remove(int parent, const char *name, GError **error);
 
-/* Is there nothing in it? False, with errno, where this cannot be told. */
+/* *ret_empty: whether there is nothing in it. False, with errno, where this cannot be told. */
 bool tree_look(int directory, bool *ret_empty);

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,6 +12,8 @@
 #include "libstart/base/host-program.h"
 #include "libstart/base/log.h"
 #include "libstart/base/user-view.h"
+#include "libstart/mount/host-path.h"
+#include "libstart/request/mount-request.h"
 #include "libstart/value/names.h"
 #include "libstart/volume/podman-record.h"
 #include "libstart/volume/tree-copy.h"
@@ -28,23 +29,36 @@
 typedef struct Command {
         const char *device, *type, *o;
         const char *name;
+        HostAccess access; /* to the device */
         bool unmount, remove;
 } Command;
 
-static bool read_option(Command *command, const char *option, const char *value, GError **error) {
-        if (!value || (!g_str_equal(option, "--label") && !g_str_equal(option, "--opt")))
-                return error_set(
-                        error, KT_ERROR_USAGE,
-                        "libstart volume: '%s': there are --label VALUE, --opt VALUE, --unmount and --remove",
-                        option);
-        if (g_str_equal(option, "--label")) /* for Podman, should it take the volume over */
-                return true;
+/* What is not known would be left out of the mount without a word. copy and nocopy are for Podman, as labels are. */
+static bool read_opt(Command *command, const char *value, GError **error) {
         if (g_str_has_prefix(value, "device="))
                 command->device = strchr(value, '=') + 1;
         else if (g_str_has_prefix(value, "type="))
                 command->type = strchr(value, '=') + 1;
         else if (g_str_has_prefix(value, "o="))
                 command->o = strchr(value, '=') + 1;
+        else if (!g_str_equal(value, "copy") && !g_str_equal(value, "nocopy"))
+                return error_set(error, KT_ERROR_USAGE,
+                                 "libstart volume: --opt: '%s': there are device=, type=, o=, copy and nocopy",
+                                 value);
+        return true;
+}
+
+static bool read_option(Command *command, const char *option, const char *value, GError **error) {
+        if (value && g_str_equal(option, "--opt"))
+                return read_opt(command, value, error);
+        if (value && g_str_equal(option, "--untrusted-list"))
+                command->access.untrusted_list = value;
+        else if (!value || !g_str_equal(option, "--label")) /* for Podman, should it take the volume over */
+                return error_set(
+                        error, KT_ERROR_USAGE,
+                        "libstart volume: '%s': there are --label VALUE, --opt VALUE, --untrusted-list PATH, "
+                        "--unmount and --remove",
+                        option);
         return true;
 }
 
@@ -95,26 +109,66 @@ static bool unmount(const char *path, GError **error) {
                error_set_errno(error, errno, "Cannot unmount '%s'", path);
 }
 
-static bool mount_device(const Command *command, const char *path, GError **error) {
+static bool check_layers(const Command *command, bool written, GError **error) {
+        g_autoptr(GPtrArray) layers = mount_options_find_layers(command->o, written);
+
+        for (guint i = 0; i < layers->len; i++)
+                if (!host_path_check_name(layers->pdata[i], command->access.untrusted_list, error))
+                        return false;
+        return true;
+}
+
+/* mount(8) follows all links, and a payload may have put one into the path. So what is bound is opened here, whatever
+ * has its name by then. Other file systems are mounted by the name: they may need it for as long as they are mounted
+ * (FUSE), and of an image of a disk mount(8) asks the kernel for the name again. So no payload may change that, nor
+ * the names of an overlay's directories. */
+static bool open_device(const Command *command, int *ret_bound, GError **error) {
+        const HostAccess *access = &command->access;
+
+        *ret_bound = -1;
+        if (!access->untrusted_list)
+                return true;
+        if (!check_layers(command, false, error) || !check_layers(command, true, error))
+                return false;
+        if (command->device[0] != '/')
+                return true;
+        if (!mount_options_bind(command->type, command->o))
+                return host_path_check_name(command->device, access->untrusted_list, error);
+        *ret_bound = host_path_open(command->device, O_PATH, access, error);
+        return *ret_bound >= 0;
+}
+
+static bool run_mount(const Command *command, const char *path, GError **error) {
         g_autoptr(GStrvBuilder) builder = g_strv_builder_new();
+        _cleanup_close_ int fd = -1;
+        g_autofree char *opened = NULL;
         g_auto(GStrv) words = NULL;
+
+        if (!open_device(command, &fd, error))
+                return false;
+        g_strv_builder_add(builder, MOUNT);
+        if (fd >= 0) {
+                opened = g_strdup_printf("/proc/%d/fd/%d", (int) getpid(), fd);
+                g_strv_builder_add(builder, "--no-canonicalize"); /* or it would be the name again */
+        }
+        if (command->type) /* bind is none, but what mount(8) calls so among options; as Podman has it */
+                g_strv_builder_add_many(builder, g_str_equal(command->type, "bind") ? "-o" : "-t", command->type,
+                                        NULL);
+        if (command->o)
+                g_strv_builder_add_many(builder, "-o", command->o, NULL);
+        g_strv_builder_add_many(builder, "--", opened ?: command->device, path, NULL);
+        words = g_strv_builder_end(builder);
+        return host_program_run((const char *const *) words, NULL, error);
+}
+
+static bool mount_device(const Command *command, const char *path, GError **error) {
         struct statx st;
 
         if (!command->device)
                 return true;
         if (statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, 0, &st) < 0)
                 return error_set_errno(error, errno, "Cannot look at '%s'", path);
-        if (st.stx_attributes & STATX_ATTR_MOUNT_ROOT)
-                return true;
-        g_strv_builder_add(builder, MOUNT);
-        if (command->type) /* bind is none, but what mount(8) calls so among options; as Podman has it */
-                g_strv_builder_add_many(builder, g_str_equal(command->type, "bind") ? "-o" : "-t", command->type,
-                                        NULL);
-        if (command->o)
-                g_strv_builder_add_many(builder, "-o", command->o, NULL);
-        g_strv_builder_add_many(builder, "--", command->device, path, NULL);
-        words = g_strv_builder_end(builder);
-        return host_program_run((const char *const *) words, NULL, error);
+        return st.stx_attributes & STATX_ATTR_MOUNT_ROOT || run_mount(command, path, error);
 }
 
 /* Gone at once for who looks for it, whatever becomes of what is in it. */
@@ -128,12 +182,13 @@ static bool move_and_remove(int parent, const char *name, const char *aside, GEr
  * it is mounted for, or who has mounted something in it. */
 static bool remove_volume(const char *directory, const char *name, GError **error) {
         g_autofree char *aside = g_strconcat(REMOVING, name, NULL), *reason = NULL;
-        _cleanup_close_ int parent = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC), volume = -1;
+        _cleanup_close_ int parent = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC), volume = -1, lock = -1;
         g_autoptr(GError) failed = NULL;
 
-        if (parent < 0 || flock(parent, LOCK_EX) < 0)
+        if (parent < 0)
                 return errno == ENOENT || error_set_errno(error, errno, "Cannot open '%s'", directory);
-        if (!tree_remove(parent, aside, error)) /* somebody was stopped half-way */
+        lock = volumes_lock(directory, error);
+        if (lock < 0 || !tree_remove(parent, aside, error)) /* somebody was stopped half-way */
                 return false;
         volume = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (volume < 0)

@@ -7,7 +7,6 @@
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/resolve.h"
-#include "libstart/request/mount-request.h"
 #include "libstart/value/id-map.h"
 #include "libstart/volume/volume-owners.h"
 

@@ -10,12 +10,17 @@
 #include "libstart/base/directory.h"
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
+#include "libstart/base/paths.h"
 #include "libstart/base/resolve.h"
+#include "libstart/base/user-view.h"
 #include "libstart/config/conf-value.h"
 #include "libstart/store/store-conf.h"
 #include "libstart/volume/tree-copy.h"
 #include "libstart/volume/tree-label.h"
 #include "libstart/volume/volume.h"
+
+/* Who may open a file may lock it, and the directory may be open for others (volume_path=), unless it is a user's. */
+#define LOCK PATH_RUN "/.volumes"
 
 #define DATA "_data"
 #define DATA_MODE 0755 /* until the first use */
@@ -40,6 +45,20 @@ char *volume_directory(GError **error) {
 
 char *volume_path(const char *directory, const char *name) {
         return g_build_filename(directory, name, DATA, NULL);
+}
+
+int volumes_lock(const char *directory, GError **error) {
+        bool is_users = user_view_is_entered();
+        _cleanup_close_ int fd = -1;
+
+        if (!is_users && !directory_make(PATH_RUN, 0755, error)) /* early at boot this is the first one there */
+                return -1;
+        fd = is_users ? open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC) :
+                        open(LOCK, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+        if (fd >= 0 && flock(fd, LOCK_EX) == 0)
+                return fd_steal(&fd);
+        error_set_errno(error, errno, "Cannot lock the volumes in '%s'", directory);
+        return -1;
 }
 
 static int open_directory(int parent, const char *name) {
@@ -196,6 +215,14 @@ static bool prepare(int data, const char *name, const VolumeUse *use, GError **e
                (!use->label || tree_change_label(data, name, use->label, NULL, error));
 }
 
+/* The note is on the volume's own disk. A Device= is another one, and a power cut between the two would leave what is
+ * called COPIED there, or the first owner, for ever. */
+static bool sync_data(int volume, int data) {
+        struct stat own, st;
+
+        return fstat(volume, &own) == 0 && fstat(data, &st) == 0 && (own.st_dev == st.st_dev || syncfs(data) == 0);
+}
+
 static bool use_first(int volume, const char *name, const VolumeUse *use, GError **error) {
         _cleanup_close_ int data = volume_open_data(volume, name, error), used = -1;
 
@@ -205,6 +232,8 @@ static bool use_first(int volume, const char *name, const VolumeUse *use, GError
                 return true;
         if (!prepare(data, name, use, error))
                 return false;
+        if (!sync_data(volume, data))
+                return error_set_errno(error, errno, "Cannot write the volume '%s' to its disk", name);
         used = openat(volume, USED, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
         return used >= 0 || error_set_errno(error, errno, "Cannot note that the volume '%s' is used", name);
 }

@@ -14,6 +14,10 @@
 /* GRAPHROOT/volumes, as storage.conf has it. Transfer full. */
 char *volume_directory(GError **error);
 
+/* For who removes volumes or exchanges them, one at a time: waits, and holds it until the descriptor is closed. -1
+ * with an error. */
+int volumes_lock(const char *directory, GError **error);
+
 /* Where its files are. Transfer full. */
 char *volume_path(const char *directory, const char *name);
 
