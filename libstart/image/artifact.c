@@ -6,8 +6,9 @@
 #include "libstart/base/fd.h"
 #include "libstart/base/log.h"
 #include "libstart/image/artifact.h"
-#include "libstart/image/lock.h"
+#include "libstart/image/notes.h"
 #include "libstart/image/pull.h"
+#include "libstart/image/unsynced.h"
 #include "libstart/store/artifact.h"
 
 /* skopeo writes the index anew, and of two at a time one would be lost. Podman has this lock for that, but takes it
@@ -53,6 +54,7 @@ bool artifact_pull(PullRequest *request, GError **error) {
                 return false;
         if (is_there(name)) {
                 log_info("Artifact '%s' is there", name);
+                unsynced_settle(name);
                 return true;
         }
         return pull(request, name, error);

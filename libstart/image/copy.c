@@ -6,7 +6,7 @@
 #include "libstart/base/log.h"
 #include "libstart/base/paths.h"
 #include "libstart/image/copy.h"
-#include "libstart/image/lock.h"
+#include "libstart/image/notes.h"
 #include "libstart/image/tool-words.h"
 #include "libstart/image/tool.h"
 

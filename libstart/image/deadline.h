@@ -21,6 +21,7 @@ typedef struct Deadline {
         guint64 bytes;       /* by then */
 } Deadline;
 
+/* Of the program that runs as `pid`, from now on. It stays a child of the caller's, not reaped while it is asked. */
 void deadline_begin(Deadline *deadline, GPid pid);
 
 /* Why it is over, or NULL. To be asked once a second or so. Transfer full. */

@@ -73,19 +73,24 @@ bool local_tag(const char *id, const char *name, const char *other, GError **err
                error_set(error, KT_ERROR_FAILED, "'%s' is still another image than %.12s", name, id);
 }
 
-char *local_list(void) {
-        g_autoptr(StoreConf) conf = store_conf_load("", NULL, NULL);
+/* *ret is NULL where there is no list. */
+static bool read_list(char **ret, GError **error) {
+        g_autoptr(StoreConf) conf = store_conf_load("", NULL, error);
         g_autofree char *path = conf ? g_build_filename(conf->stores[0], "overlay-images", "images.json", NULL) :
                                        NULL;
-        char *text = NULL;
 
-        return path && file_read(path, &text, NULL, NULL) ? text : NULL;
+        return path && file_read(path, ret, NULL, error);
 }
 
-/* As local_find(), and of an image that cannot be used, as its layers are torn: what has the name in the list. */
-static char *find_even_torn(const char *name) {
-        char *found = local_find(name, NULL);
-        g_autofree char *text = found ? NULL : local_list();
+char *local_list(void) {
+        char *text = NULL;
+
+        return read_list(&text, NULL) ? text : NULL;
+}
+
+char *local_find_listed(const char *name) {
+        g_autofree char *text = local_list();
+        char *found = NULL;
         g_autoptr(ImageList) list = text ? image_list_parse(text, strlen(text), NULL) : NULL;
 
         for (guint i = 0; list && !found && i < list->records->len; i++) {
@@ -97,48 +102,73 @@ static char *find_even_torn(const char *name) {
         return found;
 }
 
-/* How many names the image has in what local_list() has returned; -1: it is not there, or that is not known. */
-static int count_names(const char *text, const char *id) {
-        g_autoptr(ImageList) list = text ? image_list_parse(text, strlen(text), NULL) : NULL;
+bool local_is_of_no_use(const char *name) {
+        g_autoptr(GError) error = NULL;
+        g_autofree char *usable = local_find(name, &error), *torn = error ? local_find_listed(name) : NULL;
 
+        return !usable && torn;
+}
+
+/* How many names the image has in what local_list() has returned; -1: it is not there. */
+static bool count_names(const char *text, const char *id, int *ret, GError **error) {
+        g_autoptr(ImageList) list = text ? image_list_parse(text, strlen(text), error) : NULL;
+
+        *ret = -1;
         for (guint i = 0; list && i < list->records->len; i++) {
                 const ImageRecord *record = list->records->pdata[i];
 
-                if (image_record_has_id(record, id))
-                        return (int) record->names->len;
+                if (image_record_has_id(record, id)) {
+                        *ret = (int) record->names->len;
+                        break;
+                }
         }
-        return -1;
+        return list || !text;
 }
 
-static int count_names_now(const char *id) {
-        g_autofree char *text = local_list();
+static bool count_names_now(const char *id, int *ret, GError **error) {
+        g_autofree char *text = NULL;
 
-        return count_names(text, id);
+        return read_list(&text, error) && count_names(text, id, ret, error);
+}
+
+/* Nothing is to be done where it has gone, or has more names. */
+static bool remove_once(const char *id, int names_max, GError **error) {
+        int names;
+
+        return count_names_now(id, &names, error) && (names < 0 || names > names_max || delete (id, error));
 }
 
 #define REMOVALS_MAX 3
 
 /* Whoever else is at work in the store lets go of it soon. */
-static bool delete_patiently(const char *id, GError **error) {
+static bool remove_patiently(const char *id, int names_max, GError **error) {
         for (int i = 1; i < REMOVALS_MAX; i++, g_usleep(G_USEC_PER_SEC / 4))
-                if (delete (id, NULL))
+                if (remove_once(id, names_max, NULL))
                         return true;
-        return delete (id, error);
+        return remove_once(id, names_max, error);
 }
 
 bool local_remove(const char *id, GError **error) {
-        return count_names_now(id) != 0 || delete_patiently(id, error);
+        return remove_patiently(id, /* names_max= */ 0, error);
 }
 
 bool local_take_back(const char *name, const char *before, const char *list) {
-        g_autofree char *now = find_even_torn(name);
+        g_autofree char *now = local_find(name, NULL);
         g_autoptr(GError) error = NULL;
+        int then, names;
 
-        if (!now || g_strcmp0(now, before) == 0 || count_names(list, now) > 0 || count_names_now(now) != 1)
+        if (!now)
+                now = local_find_listed(name);
+        if (!now || g_strcmp0(now, before) == 0 || (count_names(list, now, &then, NULL) && then > 0))
                 return false;
-        if ((!before || local_tag(before, name, /* other= */ now, &error)) &&
-            (count_names_now(now) < 0 || delete_patiently(now, &error)))
-                return true;
+        if (count_names_now(now, &names, &error)) {
+                if (names != 1)
+                        return false;
+                if ((!before || local_tag(before, name, /* other= */ now, &error)) &&
+                    remove_patiently(now, /* names_max= */ 1, &error))
+                        /* Not where somebody has named it meanwhile. */
+                        return count_names_now(now, &names, NULL) && names < 0;
+        }
         log_warning("Image %.12s, which came as '%s', cannot be removed, and may be damaged: %s", now, name,
                     error->message);
         return false;

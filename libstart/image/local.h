@@ -10,6 +10,13 @@
  * Transfer full. */
 char *local_find(const char *name, GError **error);
 
+/* What has the whole name in the list of the store to write to, also where it cannot be read. Transfer full. */
+char *local_find_listed(const char *name);
+
+/* Has an image of the store to write to this name, and cannot be read, so that no container starts from it? False
+ * also where keyturn alone does not start from it, as another tool may. */
+bool local_is_of_no_use(const char *name);
+
 /* Remove what tagging that name has left that was killed. */
 void local_forget(const char *name);
 

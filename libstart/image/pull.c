@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
+#include <unistd.h>
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
@@ -7,10 +8,11 @@
 #include "libstart/base/user-view.h"
 #include "libstart/image/copy.h"
 #include "libstart/image/local.h"
-#include "libstart/image/lock.h"
+#include "libstart/image/notes.h"
 #include "libstart/image/pull.h"
 #include "libstart/image/tool.h"
 #include "libstart/image/unsynced.h"
+#include "libstart/store/artifact.h"
 #include "libstart/store/manifest.h"
 #include "libstart/store/reference.h"
 #include "libstart/value/go-duration.h"
@@ -117,6 +119,14 @@ static bool end_coming(Coming *coming, bool has_come, bool whole, GError **error
         return false;
 }
 
+/* Whether the name is free of what came before a power cut. An image that had the name stays, as it may be all that
+ * there is; unless it was of no use before the pull, and is of none after it. */
+static bool take_back_cut(const Coming *coming) {
+        bool is_lost = !coming->before && local_is_of_no_use(coming->name);
+
+        return local_take_back(coming->name, coming->before, is_lost ? NULL : coming->list);
+}
+
 /* What had come of it before a power cut is in the store, with files that may be empty, and is taken as it is. With
  * the image goes what no other one has; then that comes, too. Two that share a layer do so one after the other. */
 static bool pull_after_cut(const PullRequest *request, const char *name, Coming *coming, bool *ret_whole,
@@ -125,11 +135,36 @@ static bool pull_after_cut(const PullRequest *request, const char *name, Coming 
 
         if (lock < 0 || !pull_name(request, name, error))
                 return false;
-        *ret_whole = local_take_back(coming->name, coming->before, coming->list);
+        *ret_whole = take_back_cut(coming);
         if (*ret_whole)
                 log_notice("Image '%s' had come in part before a power cut: it is pulled without that", coming->name);
         else
                 unsynced_tell();
+        return pull_name(request, name, error);
+}
+
+/* Whether there were any. */
+static bool remove_torn_files(const PullRequest *request, const char *name) {
+        g_autoptr(GPtrArray) artifact = NULL;
+        bool found = false;
+
+        (void) store_artifact_read(request->artifacts, name, &artifact, NULL);
+        for (guint i = 0; artifact && i < artifact->len; i++) {
+                const ArtifactBlob *blob = artifact->pdata[i];
+
+                found |= !artifact_blob_is_whole(blob) && unlink(blob->path) == 0;
+        }
+        return found;
+}
+
+/* The tools take a file that is there, whatever is in it. The manifest, which says how large each is, is written
+ * anew. */
+static bool pull_artifact(const PullRequest *request, const char *name, GError **error) {
+        if (!pull_name(request, name, error))
+                return false;
+        if (!remove_torn_files(request, name))
+                return true;
+        log_notice("Artifact '%s' had come in part before: what is torn of it is pulled again", name);
         return pull_name(request, name, error);
 }
 
@@ -139,7 +174,8 @@ bool image_pull_name(const PullRequest *request, const char *name, GError **erro
 
         if (!begin_coming(&coming, name, request->tag ?: name, error))
                 return false;
-        ok = coming.unsynced.was_cut ? pull_after_cut(request, name, &coming, &whole, error) :
+        ok = request->artifacts      ? pull_artifact(request, name, error) :
+             coming.unsynced.was_cut ? pull_after_cut(request, name, &coming, &whole, error) :
                                        pull_name(request, name, error);
         return end_coming(&coming, ok, whole, error);
 }
@@ -220,18 +256,29 @@ static bool is_there(const PullRequest *request) {
         return id;
 }
 
-bool image_pull(const PullRequest *request, GError **error) {
+/* Transfer full. */
+static char *find_name(const PullRequest *request, GError **error) {
         g_autoptr(ShortNames) names = NULL;
+
+        if (reference_is_archive(request->reference))
+                return g_strdup(request->reference);
+        names = short_names_load("", error);
+        return names ? pull_find_name(request->reference, names, error) : NULL;
+}
+
+bool image_pull(const PullRequest *request, GError **error) {
         g_autofree char *name = NULL;
         _cleanup_close_ int lock = -1;
+        bool there;
 
-        if (is_policy(request, "never") || is_there(request))
+        if (is_policy(request, "never"))
                 return true;
-        names = short_names_load("", error);
-        if (!names)
-                return false;
-        name = reference_is_archive(request->reference) ? g_strdup(request->reference) :
-                                                          pull_find_name(request->reference, names, error);
+        there = is_there(request);
+        name = find_name(request, there ? NULL : error);
+        if (there && name)
+                unsynced_settle(name);
+        if (there)
+                return true;
         lock = name ? image_lock(name, error) : -1;
         return lock >= 0 && pull_missing(request, name, lock, error);
 }
@@ -255,6 +302,7 @@ bool image_build(const char *tag, char *const *global_args, char *const *args, b
 
         if (there) {
                 log_info("Image '%s' is there", tag);
+                unsynced_settle(tag);
                 return true;
         }
         if (!tool_is_there(program))

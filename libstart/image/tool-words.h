@@ -12,7 +12,7 @@
 /* Where skopeo puts images. */
 #define LOCAL_STORE "containers-storage:"
 
-/* The words up to NULL, copied. */
+/* The words up to NULL, copied. Array of char*, without NULL at its end, as are all of these. Transfer full. */
 GPtrArray *tool_words(const char *first, ...) G_GNUC_NULL_TERMINATED;
 
 /* What is to be pulled; as podman pull and podman artifact pull have it. Strings may be NULL. */
@@ -32,19 +32,19 @@ typedef struct PullRequest {
 #define PULL_RETRY_DEFAULT 3 /* podman's */
 
 /* The name that is pulled: of one without a registry, what registries.conf says. Podman asks at a terminal where it
- * could be several; this fails, as Podman does without a terminal. Transfer full. */
+ * could be several; this fails, as Podman does without a terminal, and for an id: KT_ERROR_USAGE. Transfer full. */
 char *pull_find_name(const char *reference, const ShortNames *names, GError **error);
 
 /* Is podman needed, as skopeo has no such option? */
 bool pull_needs_podman(const PullRequest *request);
 
-/* name: of pull_find_name(); the archive where it is one. Array of char*, without NULL at its end. Transfer full. */
+/* name: of pull_find_name(); the archive where it is one. Transfer full. */
 GPtrArray *pull_words_skopeo(const PullRequest *request, const char *name);
 GPtrArray *pull_words_podman(const PullRequest *request, const char *name);
 
-/* What the registry has under that name: its manifest on standard output. */
+/* What the registry has under that name: its manifest on standard output. Transfer full. */
 GPtrArray *inspect_words(const PullRequest *request, const char *name);
 
 /* program: podman or buildah; cache: steps whose images are there need not be done; args: options of `podman build`,
- * which buildah has, too, and the directory. */
+ * which buildah has, too, and the directory. Transfer full. */
 GPtrArray *build_words(const char *program, char *const *global_args, bool cache, char *const *args);

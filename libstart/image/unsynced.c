@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <systemd/sd-id128.h>
 #include <unistd.h>
 
@@ -11,7 +12,7 @@
 #include "libstart/base/fd.h"
 #include "libstart/base/log.h"
 #include "libstart/base/paths.h"
-#include "libstart/image/lock.h"
+#include "libstart/image/notes.h"
 #include "libstart/image/unsynced.h"
 #include "libstart/store/store-conf.h"
 
@@ -137,16 +138,37 @@ bool unsynced_end(Unsynced *coming, bool has_come, bool whole, GError **error) {
         return true;
 }
 
-void unsynced_forget(const char *name) {
+bool unsynced_write_store(GError **error) {
         _cleanup_close_ int store = open_store();
 
-        if (store < 0 || syncfs(store) < 0)
-                log_warning("The image store cannot be written to its disk: %s", g_strerror(errno));
-        else
-                forget(name);
+        return (store >= 0 && syncfs(store) == 0) ||
+               error_set_errno(error, errno, "The image store cannot be written to its disk");
+}
+
+bool unsynced_forget(const char *name, GError **error) {
+        g_auto(Unsynced) coming = { .name = g_strdup(name), .store = -1 };
+
+        return unsynced_end(&coming, /* has_come= */ true, /* whole= */ true, error);
+}
+
+/* No container waits for the lock. A build has none, and has ended where its image is there. */
+void unsynced_settle(const char *name) {
+        g_autofree char *mark = image_path(PATH_UNSYNCED, name), *notes = image_path(PATH_IMAGES, name);
+        _cleanup_close_ int lock = open(notes, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+        g_autoptr(GError) error = NULL;
+
+        if ((lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) < 0) || access(mark, F_OK) < 0 || unsynced_was_cut(name))
+                return;
+        if (!unsynced_forget(name, &error))
+                log_warning("'%s' may be damaged: %s", name, error->message);
 }
 
 void unsynced_tell(void) {
+        static bool is_told;
+
+        if (is_told)
+                return;
+        is_told = true;
         log_warning("The machine went off while an image was brought, so one may be damaged: 'podman system check' "
                     "(5.2 or later) says which. Remove it (podman rmi, skopeo delete), and start its service again");
 }

@@ -32,10 +32,18 @@ bool unsynced_end(Unsynced *coming, bool has_come, bool whole, GError **error);
 /* Has the name a mark of a boot before, or has its disk not taken all of it, and it has not come whole since? */
 bool unsynced_was_cut(const char *name);
 
-/* An image whose mark said that it may be torn was taken back: write that to the disk, and forget the mark. */
-void unsynced_forget(const char *name);
+/* What tools have renamed is on the disk after that, before what is written of it on another one. */
+bool unsynced_write_store(GError **error);
 
-/* Say that an image may be damaged, and what is to be done. */
+/* An image that may be torn was taken back, or one has come whole by who was killed then: write that to the disk, and
+ * forget the mark. Fails as unsynced_end() does. */
+bool unsynced_forget(const char *name, GError **error);
+
+/* The image is there. Where nobody brings it at the moment, and who brought it was killed in this boot, do the end of
+ * that. */
+void unsynced_settle(const char *name);
+
+/* Say that an image may be damaged, and what is to be done: once, as no image is named. */
 void unsynced_tell(void);
 
 /* Say once that there are marks of boots before, and put them aside; not while an update is to be ended, which takes

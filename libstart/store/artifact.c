@@ -165,21 +165,24 @@ static Artifact *read_manifest(const char *blobs, const char *digest, GError **e
         return NULL;
 }
 
-static bool check_files(const Artifact *artifact, GError **error) {
+bool artifact_blob_is_whole(const ArtifactBlob *blob) {
         struct stat st;
 
+        return lstat(blob->path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == blob->size;
+}
+
+static bool check_files(const Artifact *artifact, GError **error) {
         for (guint i = 0; i < artifact->len; i++) {
                 const ArtifactBlob *blob = artifact->pdata[i];
 
-                if (lstat(blob->path, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size != blob->size)
+                if (!artifact_blob_is_whole(blob))
                         return error_set(error, KT_ERROR_FAILED,
                                          "its file '%s' is missing or incomplete; pull it again", blob->path);
         }
         return true;
 }
 
-/* Of one store. *ret stays NULL where that has not got it. */
-static bool find_in(const char *directory, const char *name, Artifact **ret, GError **error) {
+bool store_artifact_read(const char *directory, const char *name, Artifact **ret, GError **error) {
         g_autofree char *index = g_build_filename(directory, "index.json", NULL), *text = NULL, *digest = NULL,
                         *blobs = g_build_filename(directory, "blobs", "sha256", NULL);
         g_autoptr(GError) problem = NULL;
@@ -195,7 +198,7 @@ static bool find_in(const char *directory, const char *name, Artifact **ret, GEr
                 return false;
         }
         *ret = digest ? read_manifest(blobs, digest, error) : NULL;
-        return !digest || (*ret && check_files(*ret, error));
+        return !digest || *ret;
 }
 
 static char *directory_below(const char *store) {
@@ -209,7 +212,7 @@ Artifact *store_artifact_find(const char *root, const char *name, const GPtrArra
         for (char **store = conf ? conf->stores : NULL; store && *store; store++) {
                 g_autofree char *directory = directory_below(*store);
 
-                if (!find_in(directory, name, &found, error)) {
+                if (!store_artifact_read(directory, name, &found, error) || (found && !check_files(found, error))) {
                         g_prefix_error(error, "Artifact '%s': ", name);
                         return NULL;
                 }

@@ -24,6 +24,12 @@ typedef GPtrArray Artifact;
  */
 Artifact *store_artifact_find(const char *root, const char *name, const GPtrArray *stores, GError **error);
 
+/* Of one such directory, without a look at the files. *ret is NULL where that has not got it. */
+bool store_artifact_read(const char *directory, const char *name, Artifact **ret, GError **error);
+
+/* Is its file there, and as large as it should be? A power cut leaves it empty, or a part of it. */
+bool artifact_blob_is_whole(const ArtifactBlob *blob);
+
 /* Podman's directory of artifacts, which need not exist. Transfer full; NULL with an error. */
 char *store_artifact_directory(const char *root, GError **error);
 

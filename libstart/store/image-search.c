@@ -213,9 +213,19 @@ static char *describe_names(const ImageSearch *search) {
         return g_string_free(text, FALSE);
 }
 
+/* Where that may be why. Transfer full. */
+static char *describe_missing(const StoreConf *conf) {
+        g_autoptr(GString) text = g_string_new(NULL);
+
+        for (char **store = conf->stores + conf->n_writable; *store; store++)
+                if (access(*store, F_OK) < 0 && errno == ENOENT)
+                        g_string_append_printf(text, "; '%s' is not there", *store);
+        return g_string_free(g_steal_pointer(&text), FALSE);
+}
+
 static bool set_not_found(const ImageSearch *search, GPtrArray *tried, GError **error) {
         g_autofree char *stores = g_strjoinv("', '", search->conf->stores);
-        g_autofree char *there = describe_names(search);
+        g_autofree char *there = describe_names(search), *missing = describe_missing(search->conf);
         g_autofree char *names = NULL;
 
         if (tried->len == 0)
@@ -224,9 +234,9 @@ static bool set_not_found(const ImageSearch *search, GPtrArray *tried, GError **
         names = g_strjoinv("', '", (char **) tried->pdata);
         return error_set(
                 error, KT_ERROR_NOT_FOUND,
-                "it is not in the image stores (looked for '%s' in '%s')%s; get it with 'podman pull', or put "
+                "it is not in the image stores (looked for '%s' in '%s'%s)%s; get it with 'podman pull', or put "
                 "it into a store of 'additionalimagestores' in storage.conf",
-                names, stores, there);
+                names, stores, missing, there);
 }
 
 /* Podman's order: names before the beginnings of ids. */

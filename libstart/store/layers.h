@@ -11,5 +11,6 @@
  *
  * Returns absolute paths, uppermost first, as many as chain_ids has; each was a directory when asked for.
  * Errors: KT_ERROR_FAILED where the store contradicts the image's configuration or a layer is missing;
- * KT_ERROR_UNSUPPORTED for composefs layers, layers of additional layer stores, and too many layers. */
+ * KT_ERROR_UNSUPPORTED for composefs layers, layers of additional layer stores or of ids that the user has not, and
+ * too many layers. Transfer full. */
 char **layers_find(char *const *stores, const char *top, char *const *chain_ids, GError **error);

@@ -25,20 +25,21 @@ typedef struct Reference {
 #define REFERENCE_ID_MIN 12
 
 /* Fails with KT_ERROR_USAGE for what cannot be a reference, KT_ERROR_UNSUPPORTED for one with a transport
- * ("docker-archive:..."). */
+ * ("docker-archive:..."). Transfer full. */
 Reference *reference_parse(const char *text, GError **error);
 
 /* Is it an archive ("docker-archive:..."), which no registry knows? Those that a daemon has are none. */
 bool reference_is_archive(const char *text);
 
-/* `text` without "docker://", which a registry's name may have in front. */
+/* `text` without "docker://", which a registry's name may have in front: a part of it. */
 const char *reference_skip_docker(const char *text);
 
 /* Where a reference's repository is looked for: the one repository it names; or for a short name, in this
- * order, alias (NULL if it has none), localhost/NAME, each of registries (NULL for none) and docker.io. */
+ * order, alias (NULL if it has none), localhost/NAME, each of registries (NULL for none) and docker.io. Not of
+ * an id alone, which has no repository. Transfer full. */
 char **reference_repositories(const Reference *reference, const char *alias, char *const *registries);
 
-/* "repository:tag" or "repository@digest" */
+/* "repository:tag" or "repository@digest". Transfer full. */
 char *reference_name(const Reference *reference, const char *repository);
 
 void reference_free(Reference *reference);

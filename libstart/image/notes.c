@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 
 #include "libstart/base/directory.h"
 #include "libstart/base/error.h"
@@ -10,13 +11,15 @@
 #include "libstart/base/log.h"
 #include "libstart/base/paths.h"
 #include "libstart/base/state-format.h"
-#include "libstart/image/lock.h"
+#include "libstart/image/notes.h"
 
-/* Three lines with 64 digits: less than a sector, which is written whole or not at all. */
+/* Three lines with 64 digits, a time and a word or two: less than a sector, which is written whole or not at all. */
 #define SIZE_MAX_NOTES 255
+#define KEEP "keep=1"
+#define KNOWN "known=1"
 
 static bool read_text(int lock, char text[static SIZE_MAX_NOTES + 1], GError **error) {
-        ssize_t n = pread(lock, text, SIZE_MAX_NOTES, 0);
+        ssize_t n = fd_read_begin(lock, text, SIZE_MAX_NOTES);
 
         text[MAX(n, 0)] = '\0';
         return n >= 0 || error_set_errno(error, errno, "Cannot read what is known of an image");
@@ -62,9 +65,12 @@ void image_notes_clear(ImageNotes *notes) {
 bool image_notes_read(int lock, ImageNotes *ret, GError **error) {
         char text[SIZE_MAX_NOTES + 1];
         g_auto(GStrv) lines = NULL;
+        struct stat st;
 
         if (!read_text(lock, text, error))
                 return false;
+        if (fstat(lock, &st) == 0)
+                ret->since = st.st_mtim.tv_sec * G_USEC_PER_SEC + st.st_mtim.tv_nsec / 1000;
         lines = g_strsplit(text, "\n", -1);
         for (char **line = lines; *line; line++) {
                 if (g_str_has_prefix(*line, "rejected=sha256:"))
@@ -73,6 +79,12 @@ bool image_notes_read(int lock, ImageNotes *ret, GError **error) {
                         ret->previous = g_strdup(strchr(*line, '=') + 1);
                 else if (g_str_has_prefix(*line, "bad="))
                         ret->bad = g_strdup(strchr(*line, '=') + 1);
+                else if (g_str_has_prefix(*line, "since="))
+                        ret->since = g_ascii_strtoll(strchr(*line, '=') + 1, NULL, 10);
+                else if (g_str_equal(*line, KEEP))
+                        ret->keep = true;
+                else if (g_str_equal(*line, KNOWN))
+                        ret->known = true;
         }
         return true;
 }
@@ -87,9 +99,15 @@ bool image_notes_write(int lock, const ImageNotes *notes, GError **error) {
                 g_string_append_printf(text, "previous=%s\n", notes->previous);
         if (notes->bad)
                 g_string_append_printf(text, "bad=%s\n", notes->bad);
+        if (notes->bad && notes->since > 0)
+                g_string_append_printf(text, "since=%" G_GINT64_FORMAT "\n", notes->since);
+        if (notes->keep)
+                g_string_append(text, KEEP "\n");
+        if (notes->known)
+                g_string_append(text, KNOWN "\n");
         while (text->len < SIZE_MAX_NOTES)
                 g_string_append_c(text, '\n');
-        return (pwrite(lock, text->str, text->len, 0) == (ssize_t) text->len && fdatasync(lock) == 0) ||
+        return (lseek(lock, 0, SEEK_SET) == 0 && fd_write_all(lock, text->str, text->len) && fdatasync(lock) == 0) ||
                error_set_errno(error, errno, "Cannot write down what is known of an image");
 }
 

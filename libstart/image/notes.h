@@ -10,7 +10,10 @@
  *   rejected  the digest of an image that was brought, did not work, and was rolled back: it is not brought again by
  *             itself
  *   previous  the id of the image that had the name before one that is yet to be proved: the way back
- *   bad       the id of one that did not work, from before the way back is gone until its end */
+ *   bad       the id of one that did not work, from before the way back is gone until its end
+ *   since     with `bad`: when `previous` was written, which is else when the file was
+ *   keep      the image that is to be proved is somebody else's, and stays where it does not work
+ *   known     without `bad`: what is rejected was so before `previous` was written */
 
 /* What is kept of a name in one of the directories of keyturn-image's. Transfer full. */
 char *image_path(const char *directory, const char *name);
@@ -21,6 +24,8 @@ int image_lock(const char *name, GError **error);
 
 typedef struct ImageNotes {
         char *rejected, *previous, *bad; /* NULL: none */
+        gint64 since;                    /* microseconds since 1970; 0: not known */
+        bool keep, known;
 } ImageNotes;
 
 void image_notes_clear(ImageNotes *notes);
