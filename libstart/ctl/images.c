@@ -2,9 +2,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "libstart/base/error.h"
 #include "libstart/ctl/commands.h"
 #include "libstart/ctl/container/running-facts.h"
+#include "libstart/request/storage-option.h"
 #include "libstart/table/table.h"
 
 static const char *const columns[] = { "IMAGE", "UNIT", "ID", "STORE", "#LAYERS", "~CREATED", "PROBLEM", NULL };
@@ -39,7 +39,7 @@ static bool add_users(Table *table, const ContainerUnit *c) {
 
 static bool add_image(Table *table, const ContainerUnit *c) {
         g_autoptr(GError) error = NULL;
-        g_autoptr(GPtrArray) stores = container_find_stores(c->args);
+        g_autoptr(GPtrArray) stores = storage_option_find_stores(c->args->storage_opt);
         g_autoptr(StoreImage) image = store_image_find("", c->args->image, stores, &error);
 
         if (!image) {

@@ -31,7 +31,7 @@ static void add(Table *table, const ContainerUnit *c, const RunningFacts *facts)
                   process ? g_strdup_printf("%u:%u", process->user->uid, process->user->gid) : NULL,
                   process ? g_strdup(process->cwd) : NULL, spec ? g_strdup(spec->hostname) : NULL,
                   g_strdup(facts->addresses), container_ports(c), spec ? join_mounts(spec) : NULL,
-                  g_strdup(c->cgroup), g_strdup(facts->memory), g_strdup(facts->cpu_ms),
+                  c->cgroup[0] ? g_strdup(c->cgroup) : NULL, g_strdup(facts->memory), g_strdup(facts->cpu_ms),
                   g_strdup_printf("%u", c->restarts),
                   facts->config ? g_build_filename(directory, c->args->name, "config.json", NULL) : NULL);
 }

@@ -48,14 +48,12 @@ int command_logs(const GPtrArray *all, const Options *options, char **words, GEr
         }
         if (options->follow)
                 g_ptr_array_add(call, (char *) "--follow");
-        if (options->lines) {
-                g_ptr_array_add(call, (char *) "--lines");
-                g_ptr_array_add(call, options->lines);
-        }
+        if (options->lines) /* in one word: else journalctl takes what is no number for another's */
+                g_ptr_array_add(call, g_strconcat("--lines=", options->lines, NULL));
         if (options->json)
                 g_ptr_array_add(call, (char *) "--output=json");
         for (char **word = words + 1; *word; word++)
-                g_ptr_array_add(call, *word);
+                g_ptr_array_add(call, g_str_equal(*word, "--json") ? (char *) "--output=json" : *word);
         return execute(call, error);
 }
 
@@ -65,6 +63,12 @@ static char *find_slice(void) {
                                      g_strdup("system.slice");
 }
 
+/* A payload that is an init names the control groups below its own as it likes, and systemd-cgtop writes such a name
+ * to the terminal as it is. So what is shown ends above them, unless another depth is asked for. */
+static const char *find_depth(const ContainerUnit *container) {
+        return container ? "--depth=1" : user_view_is_here() ? "--depth=4" : "--depth=2";
+}
+
 int command_top(const GPtrArray *all, const Options *options, char **words, GError **error) {
         g_autoptr(GPtrArray) call = g_ptr_array_new();
         const ContainerUnit *container = words[0] ? container_units_get(all, words[0], error) : NULL;
@@ -72,6 +76,7 @@ int command_top(const GPtrArray *all, const Options *options, char **words, GErr
         if (words[0] && (!container || !payload_check_running(container, error)))
                 return -1;
         g_ptr_array_add(call, (char *) "systemd-cgtop");
+        g_ptr_array_add(call, (char *) find_depth(container));
         g_ptr_array_add(call, container ? container->cgroup : find_slice());
         for (char **word = container ? words + 1 : words; *word; word++)
                 g_ptr_array_add(call, *word);

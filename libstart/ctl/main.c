@@ -159,6 +159,48 @@ static bool lacks_word(const struct Command *command, char **words) {
         return !words[1] && command->arguments[0] && command->arguments[0] != '[';
 }
 
+/* Those behind what it takes would be left out without a word. */
+static const char *find_surplus(const struct Command *command, char **words) {
+        g_auto(GStrv) taken = g_strsplit(command->arguments, " ", -1);
+        guint n = g_strv_length(taken);
+
+        if (command->verbatim || strstr(command->arguments, "...") || g_strv_length(words) <= n + 1)
+                return NULL;
+        return words[n + 1];
+}
+
+static bool check_words(const struct Command *command, char **words, GError **error) {
+        const char *surplus = find_surplus(command, words);
+
+        if (surplus && command->words == NONE)
+                return error_set(error, KT_ERROR_USAGE, "'%s' takes no arguments; see keyturnctl --help", words[0]);
+        if (surplus)
+                return error_set(error, KT_ERROR_USAGE, "'%s' takes %s, and not '%s', too", words[0],
+                                 command->words == CONTAINER && !strchr(command->arguments, ' ') ? "one container" :
+                                                                                                   command->arguments,
+                                 surplus);
+        return command->verbatim || !g_strv_contains((const char *const *) words, "") ||
+               error_set(error, KT_ERROR_USAGE, "A word of '%s' is empty: is a variable of the shell not set?",
+                         words[0]);
+}
+
+static bool check_options(const Options *options, GError **error) {
+        const struct {
+                gboolean one, other;
+                const char *names;
+        } pairs[] = {
+                { options->quiet, options->json, "--quiet and --json" },
+                { options->svg, options->json, "--svg and --json" },
+                { options->dry_run, options->resume, "--dry-run and --resume" },
+        };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(pairs); i++)
+                if (pairs[i].one && pairs[i].other)
+                        return error_set(error, KT_ERROR_USAGE, "Of %s only one can be had", pairs[i].names);
+        return options->watch >= 0 ||
+               error_set(error, KT_ERROR_USAGE, "--watch: '%d' is no number of seconds", options->watch);
+}
+
 static int run(char **words, GError **error) {
         const struct Command *command = words[0] ? find_command(words[0]) : NULL;
         g_autoptr(GPtrArray) all = NULL;
@@ -167,8 +209,8 @@ static int run(char **words, GError **error) {
                 error_set(error, KT_ERROR_USAGE, "A command is missing; see keyturnctl --help");
         else if (!command)
                 error_set(error, KT_ERROR_USAGE, "There is no command '%s': %s", words[0], find_advice(words[0]));
-        else if (words[1] && command->words == NONE)
-                error_set(error, KT_ERROR_USAGE, "'%s' takes no arguments; see keyturnctl --help", words[0]);
+        else if (!check_words(command, words, error) || !check_options(&arg_options, error))
+                return -1;
         else if (command->words == FILES || lacks_word(command, words) ||
                  (all = container_units_find(command->words == CONTAINER ? words[1] : NULL, error)))
                 return command->run(all, &arg_options, words + 1, error);

@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "libstart/base/output-file.h"
 #include "libstart/ctl/commands.h"
 #include "libstart/ctl/container/health.h"
 #include "libstart/ctl/container/running-facts.h"
@@ -98,15 +99,11 @@ static char *format(const GPtrArray *all) {
         return g_string_free(text, FALSE);
 }
 
-/* Whoever reads the file sees all of it, or what was there before. */
 int command_metrics(const GPtrArray *all, const Options *options, char **words, GError **error) {
         g_autofree char *text = format(all);
 
         if (options->output)
-                return g_file_set_contents_full(options->output, text, -1, G_FILE_SET_CONTENTS_CONSISTENT, 0644,
-                                                error) ?
-                               0 :
-                               -1;
+                return output_file_write(options->output, text, error) ? 0 : -1;
         fputs(text, stdout);
         return 0;
 }

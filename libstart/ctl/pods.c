@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 
-#include "libstart/base/error.h"
 #include "libstart/ctl/commands.h"
 #include "libstart/ctl/container/generated-units.h"
 #include "libstart/ctl/container/unit-properties.h"

@@ -11,6 +11,7 @@
 #include "libstart/base/fd.h"
 #include "libstart/base/process.h"
 #include "libstart/enter/enter-program.h"
+#include "libstart/enter/payload-place.h"
 #include "libstart/runtime-program/runtime-call.h"
 #include "libstart/runtime-program/runtime-words.h"
 #include "libstart/value/runtime-kind.h"
@@ -65,6 +66,30 @@ static char *find_subgroup(const Entry *entry) {
         return rest[0] == '/' ? g_strdup(rest + 1) : NULL;
 }
 
+/* crun enters the payload's user namespace, too, and gVisor its sandbox. runc would enter the mount namespace alone,
+ * and be root of the container, or the host's: it would execute whatever program the payload has mounted there. */
+static bool check_place(const Entry *entry, GError **error) {
+        RuntimeKind kind = runtime_kind_find(entry->runtime);
+        g_autofree char *path = g_build_filename(entry->root, entry->id, "config.json", NULL);
+        libcrun_container_t *config;
+        libcrun_error_t err = NULL;
+        bool kept;
+
+        if (kind == RUNTIME_CRUN || kind == RUNTIME_RUNSC)
+                return true;
+        config = libcrun_container_load_from_file(path, &err);
+        if (!config) {
+                (void) enter_fail(&err, error);
+                return false;
+        }
+        kept = payload_place_is_kept(entry->payload, config);
+        libcrun_container_free(config);
+        return kept || error_set(error, KT_ERROR_UNSUPPORTED,
+                                 "The payload has made a user namespace, in which it mounts what it likes: no "
+                                 "command of '%s' is safe beside it",
+                                 entry->runtime);
+}
+
 static void add_option(GPtrArray *words, const char *option, const char *value) {
         if (!value)
                 return;
@@ -77,7 +102,7 @@ static int run_program(const Entry *entry, EnterProcess *process, const char *co
         g_autofree char *subgroup = find_subgroup(entry), *file = NULL;
         int fd;
 
-        if (console_socket && !check_terminal(entry, words, error))
+        if (!check_place(entry, error) || (console_socket && !check_terminal(entry, words, error)))
                 return EXIT_KEYTURN;
         if (runtime_kind_find(entry->runtime) != RUNTIME_RUNSC) /* those of the sandbox are not the payload's */
                 enter_keep_restrictions(entry, process);

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -118,6 +119,13 @@ static void keep_ulimit(EnterProcess *process, const char *type) {
         process->rlimits_len = n;
 }
 
+/* What libcrun forks has the same memory until it executes the command, and is seen by who may trace it. */
+static void forget_environment(void) {
+        for (char **variable = environ; variable && *variable; variable++)
+                explicit_bzero(*variable, strlen(*variable));
+        (void) clearenv();
+}
+
 int enter_run(const Entry *entry, EnterProcess *process, const char *console_socket, GError **error) {
         libcrun_error_t err = NULL;
         bool forks = true;
@@ -142,6 +150,7 @@ int enter_run(const Entry *entry, EnterProcess *process, const char *console_soc
                 return EXIT_KEYTURN;
         keep_ulimit(process, forks ? NULL : "RLIMIT_NPROC");
         crun_set_output_handler(log_output, NULL);
+        forget_environment();
         r = libcrun_container_exec(&context, context.id, process, &err);
         if (forked->has_no_program)
                 error_set(error, KT_ERROR_NOT_FOUND, "The container has no '%s'", process->args[0]);

@@ -14,8 +14,8 @@
  *  - descriptors: the command gets pipes, or a terminal of the container's, and the process has nothing else open;
  *  - the host's program (CVE-2019-5736): own-program.h, which main() calls first, and libcrun where that cannot be;
  *  - its memory and its capabilities, before it executes the command (CVE-2016-9962): libcrun makes it not dumpable,
- *    so that only a payload that was given CAP_SYS_PTRACE can trace it, and that is as good as being root on the
- *    host;
+ *    so that only a payload that was given CAP_SYS_PTRACE can trace it. Beside such a one it gives up its rights, and
+ *    closes what it has open, before it is in the container's PID namespace (a patch of ours);
  *  - the files that it reads in the container, which are the payload's: for a message in the caller's language, libc
  *    might load a catalogue there, and for his character set, code. So what libcrun says is English;
  *  - keys, and the protection from the out-of-memory killer, that the caller's session has;

@@ -119,10 +119,11 @@ int command_analyze(const GPtrArray *all, const Options *options, char **words, 
                         g_array_append_val(rows, row);
         }
         if (rows->len == 0) {
+                g_autofree char *logs = only ? container_unit_print_logs(only) : NULL;
+
                 if (only)
                         error_set(error, KT_ERROR_NOT_FOUND,
-                                  "%s is not running: there is no start to look at; see journalctl -u %s", only->unit,
-                                  only->unit);
+                                  "%s is not running: there is no start to look at; see %s", only->unit, logs);
                 else
                         error_set(error, KT_ERROR_NOT_FOUND,
                                   "No container is running: there is no start to look at; see keyturnctl list");

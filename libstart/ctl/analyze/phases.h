@@ -11,9 +11,11 @@ typedef struct Phase {
         guint64 usec;
 } Phase;
 
-/* Array of Phase; the line "total" is not among them. NULL for what is not of this form. */
+/* Array of Phase, at least one; the line "total" is not among them. NULL for what is not of this form. Transfer full.
+ */
 GArray *phases_parse(const char *text);
 
+/* In microseconds. */
 guint64 phases_sum(const GArray *phases);
 
 /* A start in a picture. Times are microseconds since the kernel's start. */
@@ -27,7 +29,7 @@ typedef struct PlotRow {
 /* A bar for each phase, `width` characters for all together. Transfer full. */
 char *phases_format(const char *title, const GArray *phases, guint width);
 
-/* A row of bars: from x on, `scale` for each microsecond. */
+/* A row of bars: from x on, `scale` for each microsecond. x, y and height: the picture's units. */
 void phases_append_svg(GString *svg, const GArray *phases, double x, double scale, guint y, guint height);
 
 /* A row of bars for each; the phases of all are known, and their times do not count. Transfer full. */

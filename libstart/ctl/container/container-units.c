@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
+#include <unistd.h>
 
 #include "libstart/base/error.h"
 #include "libstart/base/log.h"
 #include "libstart/base/paths.h"
+#include "libstart/base/user-view.h"
 #include "libstart/ctl/container/container-units.h"
 #include "libstart/ctl/container/generated-units.h"
 #include "libstart/ctl/container/unit-properties.h"
@@ -23,6 +25,10 @@ char *container_unit_state_dir(const ContainerUnit *container) {
 
         return container->args->state_dir ? g_strdup(container->args->state_dir) :
                                             g_build_filename(PATH_RUN, stem, NULL);
+}
+
+char *container_unit_print_logs(const ContainerUnit *container) {
+        return g_strconcat(user_view_is_here() ? "keyturnctl --user logs " : "journalctl -u ", container->unit, NULL);
 }
 
 bool container_unit_is_started(const ContainerUnit *container) {
@@ -244,7 +250,10 @@ static bool fail_not_found(const char *name, GError **error) {
                                 return error_set(error, KT_ERROR_NOT_FOUND, "There is no container '%s'; %s", name,
                                                  others[i].advice);
         }
-        return error_set(error, KT_ERROR_NOT_FOUND, "There is no container '%s'; see keyturnctl list", name);
+        return error_set(error, KT_ERROR_NOT_FOUND, "There is no container '%s'; see %s", name,
+                         user_view_is_here() ? "keyturnctl --user list" :
+                         geteuid() != 0      ? "keyturnctl list, or keyturnctl --user list for your own" :
+                                               "keyturnctl list");
 }
 
 const ContainerUnit *container_units_get(const GPtrArray *all, const char *name, GError **error) {

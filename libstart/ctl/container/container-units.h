@@ -41,6 +41,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(ContainerUnit, container_unit_free)
  * must have a name, by which its state is found: else libstart makes one up. */
 bool container_unit_read_words(ContainerUnit *container, char **words, GError **error);
 
+/* What shows what it has said: journalctl's option for a user's does not do on machines without journals of users.
+ * Transfer full. */
+char *container_unit_print_logs(const ContainerUnit *container);
+
 /* Whether it is libstart that has started what runs. Else it was Podman, before keyturn has taken the file over. */
 bool container_unit_is_started(const ContainerUnit *container);
 

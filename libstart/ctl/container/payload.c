@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ifaddrs.h>
-#include <net/if.h>
 #include <poll.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -20,6 +17,7 @@
 #include "libstart/base/resolve.h"
 #include "libstart/config/small-file.h"
 #include "libstart/ctl/container/payload.h"
+#include "libstart/enter/payload-place.h"
 #include "libstart/value/runtime-kind.h"
 
 #define FILE_MAX (4U << 20)
@@ -27,9 +25,12 @@
 bool payload_check_running(const ContainerUnit *container, GError **error) {
         static const char *const states[] = { "active", "reloading", NULL };
 
-        if (!g_strv_contains(states, container->active))
-                return error_set(error, KT_ERROR_FAILED, "%s is not running: it is %s; see journalctl -u %s",
-                                 container->unit, container->state, container->unit);
+        if (!g_strv_contains(states, container->active)) {
+                g_autofree char *logs = container_unit_print_logs(container);
+
+                return error_set(error, KT_ERROR_FAILED, "%s is not running: it is %s; see %s", container->unit,
+                                 container->state, logs);
+        }
         if (container->pid == 0)
                 return error_set(error, KT_ERROR_FAILED, "The payload of %s has ended", container->unit);
         return container_unit_is_started(container) ||
@@ -152,10 +153,14 @@ static int open_root(int payload, bool clone, GError **error) {
         return root;
 }
 
-int payload_open_files(const ContainerUnit *container, int payload, bool clone, GError **error) {
+bool payload_is_in_sandbox(const ContainerUnit *container) {
         const char *runtime = container->args->runtime;
 
-        if (!runtime || runtime_kind_find(runtime) != RUNTIME_RUNSC)
+        return runtime && runtime_kind_find(runtime) == RUNTIME_RUNSC;
+}
+
+int payload_open_files(const ContainerUnit *container, int payload, bool clone, GError **error) {
+        if (!payload_is_in_sandbox(container))
                 return open_root(payload, clone, error);
         error_set(
                 error, KT_ERROR_UNSUPPORTED,
@@ -165,55 +170,19 @@ int payload_open_files(const ContainerUnit *container, int payload, bool clone, 
         return -1;
 }
 
+bool payload_is_in_place(const ContainerUnit *container, const libcrun_container_t *config) {
+        if (payload_place_is_kept((pid_t) container->pid, config))
+                return true;
+        log_warning("The payload of %s has made a user namespace, and mounts in it what it likes: what is shown may "
+                    "not be all that there is in the container",
+                    container->unit);
+        return false;
+}
+
 char *payload_read_file(int root, const char *path) {
         _cleanup_close_ int place = resolve_open(root, path, O_PATH, 0, RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
         _cleanup_close_ int fd = place >= 0 ? fd_open_regular(place) : -1;
         char *text = NULL;
 
         return fd >= 0 && file_read_fd(fd, path, FILE_MAX, &text, NULL, NULL) ? text : NULL;
-}
-
-static void append_address(GString *text, const struct ifaddrs *entry) {
-        char address[INET6_ADDRSTRLEN];
-        int family = entry->ifa_addr ? entry->ifa_addr->sa_family : AF_UNSPEC;
-        const void *bytes = family == AF_INET ?
-                                    (const void *) &((struct sockaddr_in *) (void *) entry->ifa_addr)->sin_addr :
-                            family == AF_INET6 ?
-                                    (const void *) &((struct sockaddr_in6 *) (void *) entry->ifa_addr)->sin6_addr :
-                                    NULL;
-
-        if (!bytes || entry->ifa_flags & IFF_LOOPBACK ||
-            (family == AF_INET6 && IN6_IS_ADDR_LINKLOCAL((const struct in6_addr *) bytes)))
-                return;
-        g_string_append_printf(text, "%s%s", text->len > 0 ? "\n" : "",
-                               inet_ntop(family, bytes, address, sizeof address));
-}
-
-static char *list_addresses(void) {
-        GString *text = g_string_new(NULL);
-        struct ifaddrs *all = NULL;
-
-        if (getifaddrs(&all) == 0)
-                for (const struct ifaddrs *entry = all; entry; entry = entry->ifa_next)
-                        append_address(text, entry);
-        freeifaddrs(all);
-        if (text->len == 0)
-                g_string_append(text, "none");
-        return g_string_free(text, FALSE);
-}
-
-/* A thread that ends in there: a user could not come back, as the machine's network is not hers. */
-static void *look_inside(void *payload) {
-        struct stat own, inside;
-
-        if (setns(GPOINTER_TO_INT(payload), CLONE_NEWNET) < 0 || stat("/proc/self/ns/net", &own) < 0 ||
-            stat("/proc/thread-self/ns/net", &inside) < 0)
-                return NULL;
-        return own.st_ino == inside.st_ino ? g_strdup("host") : list_addresses();
-}
-
-char *payload_find_addresses(int payload) {
-        GThread *thread = g_thread_try_new("addresses", look_inside, GINT_TO_POINTER(payload), NULL);
-
-        return thread ? g_thread_join(thread) : NULL;
 }

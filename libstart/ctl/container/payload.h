@@ -11,7 +11,8 @@
  *
  * The threat: it can end at any time, and its number be another process's; it can call chroot(2), rename and replace
  * all its files; and whatever is opened by way of /proc/PID/root follows its links into the host. So it is held by a
- * descriptor, and its files are reached from the root of its mount namespace, which it cannot move. */
+ * descriptor, and its files are reached from the root of its mount namespace, which it cannot move. But it can leave
+ * that for another, see payload_is_in_place(). */
 
 /* That its service runs; a reload may be what asks (ReloadCmd=). */
 bool payload_check_running(const ContainerUnit *container, GError **error);
@@ -31,15 +32,19 @@ libcrun_container_t *payload_read_config(const ContainerUnit *container, GError 
 /* Of that; borrowed, or NULL. */
 const char *payload_find_annotation(const libcrun_container_t *config, const char *key);
 
+/* gVisor's, whose files nobody sees from outside. */
+bool payload_is_in_sandbox(const ContainerUnit *container);
+
 /* The root of its mount namespace (O_PATH), for openat2(2) with RESOLVE_IN_ROOT and RESOLVE_NO_MAGICLINKS. clone: a
  * copy of the whole tree of mounts, attached nowhere, in its place. The files of one in gVisor's sandbox are not
  * there: what is there is the sandbox's own root. */
 int payload_open_files(const ContainerUnit *container, int payload, bool clone, GError **error);
 
+/* Is its mount namespace the one that it was started in? In a user namespace of its own, which anybody may make, it
+ * mounts what it likes over what it has written. From there it cannot come back, so this is asked after its files
+ * were opened. If not, a warning says so. */
+bool payload_is_in_place(const ContainerUnit *container, const libcrun_container_t *config);
+
 /* A regular file in that root, as its payload sees it, links followed; NULL: there is none of at most 4 MiB. Nothing
  * else is opened, not even for a moment: to open a device can be an order to it. Transfer full. */
 char *payload_read_file(int root, const char *path);
-
-/* Its addresses, without those of loopback: one on each line; "host" or "none". NULL: cannot be told. Transfer full.
- */
-char *payload_find_addresses(int payload);

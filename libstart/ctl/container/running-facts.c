@@ -2,18 +2,11 @@
 #include <string.h>
 
 #include "libstart/base/fd.h"
+#include "libstart/ctl/container/payload-addresses.h"
 #include "libstart/ctl/container/running-facts.h"
 #include "libstart/json/visit.h"
 #include "libstart/oci/spec.h"
-
-GPtrArray *container_find_stores(const LaunchArgs *args) {
-        GPtrArray *stores = NULL;
-        bool is_stores;
-
-        for (guint i = 0; i < args->storage_opt->len; i++)
-                (void) storage_option_parse_stores(args->storage_opt->pdata[i], &stores, &is_stores, NULL);
-        return stores;
-}
+#include "libstart/request/storage-option.h"
 
 static bool take_created(const char *path, const char *value, size_t length, void *data, GError **error) {
         char **created = data;
@@ -52,7 +45,7 @@ static char *find_cpu_ms(const ContainerUnit *container) {
 }
 
 static void find_image(const ContainerUnit *container, RunningFacts *facts) {
-        g_autoptr(GPtrArray) stores = container_find_stores(container->args);
+        g_autoptr(GPtrArray) stores = storage_option_find_stores(container->args->storage_opt);
 
         facts->config = payload_read_config(container, NULL);
         facts->image_id = facts->config ? payload_find_annotation(facts->config, SPEC_IMAGE_ID) : NULL;

@@ -24,8 +24,5 @@ void running_facts_find(const ContainerUnit *container, RunningFacts *ret);
 void running_facts_clear(RunningFacts *facts);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(RunningFacts, running_facts_clear)
 
-/* The image stores of the container's own options, or NULL. Transfer full. */
-GPtrArray *container_find_stores(const LaunchArgs *args);
-
 /* When an image was made, as its configuration says it; NULL: it does not. Transfer full. */
 char *image_find_created(const StoreImage *image);

@@ -52,18 +52,13 @@ typedef struct Diff {
 } Diff;
 
 static void read_names(Diff *diff, int directory, GPtrArray *names) {
-        int fd = fcntl(directory, F_DUPFD_CLOEXEC, 3);
-        DIR *entries = fd >= 0 ? fdopendir(fd) : NULL;
+        g_autoptr(DIR) entries = directory_open(directory);
         const char *name;
 
         while (entries && diff->n < ENTRIES_MAX && (name = directory_next(entries))) {
                 g_ptr_array_add(names, g_strdup(name));
                 diff->n++;
         }
-        if (entries)
-                closedir(entries);
-        else
-                fd_closep(&fd);
 }
 
 /* One side of a comparison, whose names are added; -1: it is not there. */
@@ -253,6 +248,7 @@ static bool open_both(const ContainerUnit *container, Diff *diff, GError **error
         if (statx(diff->root, "", AT_EMPTY_PATH, STATX_MNT_ID, &st) < 0)
                 return error_set_errno(error, errno, "Cannot look at the container's root");
         diff->mount = st.stx_mnt_id;
+        diff->is_complete = payload_is_in_place(container, diff->facts.config);
         return true;
 }
 
@@ -260,7 +256,7 @@ int command_diff(const GPtrArray *all, const Options *options, char **words, GEr
         static const char *const columns[] = { "CHANGE", "TYPE", "%SIZE", "PATH", NULL };
         const ContainerUnit *container = words[0] && !words[1] ? container_units_get(all, words[0], error) : NULL;
         g_autoptr(Table) table = table_new(columns);
-        Diff diff = { .root = -1, .image = -1, .is_complete = true, .table = table };
+        Diff diff = { .root = -1, .image = -1, .table = table };
         bool ok;
 
         if (!words[0] || words[1])

@@ -183,14 +183,12 @@ static bool copy_link(Transfer *transfer, int from, int to, const char *name, GE
 /* All of them first, so that what is added meanwhile is not looked at. */
 static GPtrArray *read_names(Transfer *transfer, int directory, GError **error) {
         g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
-        int fd = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        DIR *entries = fd >= 0 ? fdopendir(fd) : NULL;
+        g_autoptr(DIR) entries = directory_open(directory);
         const char *entry = NULL;
         bool ok = true;
 
         if (!entries) {
                 (void) fail(transfer, error);
-                fd_closep(&fd);
                 return NULL;
         }
         while (ok && (entry = directory_next(entries))) {
@@ -199,7 +197,6 @@ static GPtrArray *read_names(Transfer *transfer, int directory, GError **error) 
         }
         if (ok && errno != 0)
                 ok = fail(transfer, error);
-        closedir(entries);
         return ok ? g_steal_pointer(&names) : NULL;
 }
 

@@ -7,15 +7,15 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
+#include "libstart/base/resolve.h"
 #include "libstart/ctl/exec/channel.h"
 
 int channel_reopen(int fd, int mode) {
-        g_autofree char *path = g_strdup_printf("/proc/self/fd/%d", fd);
         struct stat st;
         int own = -1;
 
         if (fstat(fd, &st) == 0 && (S_ISFIFO(st.st_mode) || isatty(fd)))
-                own = open(path, mode | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+                own = fd_reopen(fd, mode | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
         return own >= 0 ? own : fcntl(fd, F_DUPFD_CLOEXEC, 3);
 }
 

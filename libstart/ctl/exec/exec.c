@@ -12,6 +12,7 @@
 #include "libstart/base/log.h"
 #include "libstart/base/path-value.h"
 #include "libstart/base/process.h"
+#include "libstart/base/user-view.h"
 #include "libstart/ctl/container/payload.h"
 #include "libstart/ctl/exec/commands.h"
 #include "libstart/ctl/exec/exec-restrictions.h"
@@ -41,19 +42,33 @@ static void add_variables(EnterProcess *process, char **variables) {
         process->env_len = g_strv_length(process->env);
 }
 
+/* Names, and which groups a user has, are in files that nobody sees: so it takes two numbers. */
+static bool resolve_in_sandbox(const ContainerUnit *container, const char *user, UserIdentity *ret, GError **error) {
+        return (user_resolve(user, NULL, NULL, ret, NULL) && ret->explicit_group) ||
+               error_set(error, KT_ERROR_UNSUPPORTED,
+                         "'%s': %s is in gVisor's sandbox, where nobody sees its /etc/passwd from outside: write two "
+                         "numbers, UID:GID",
+                         user, container->unit);
+}
+
 /* Names are those of the container's own files. */
-static bool set_user(const ContainerUnit *container, EnterProcess *process, const char *user, GError **error) {
+static bool resolve(const ContainerUnit *container, const char *user, UserIdentity *ret, GError **error) {
         _cleanup_close_ int payload = payload_open(container, error);
         _cleanup_close_ int root = payload >= 0 ? payload_open_files(container, payload, /* clone= */ false, error) :
                                                   -1;
         g_autofree char *passwd = NULL, *group = NULL;
-        g_auto(UserIdentity) identity = { 0 };
 
         if (root < 0)
                 return false;
         passwd = payload_read_file(root, "etc/passwd");
         group = payload_read_file(root, "etc/group");
-        if (!user_resolve(user, passwd, group, &identity, error)) {
+        return user_resolve(user, passwd, group, ret, error);
+}
+
+static bool set_user(const ContainerUnit *container, EnterProcess *process, const char *user, GError **error) {
+        g_auto(UserIdentity) identity = { 0 };
+
+        if (!(payload_is_in_sandbox(container) ? resolve_in_sandbox : resolve)(container, user, &identity, error)) {
                 g_prefix_error(error, "--user: ");
                 return false;
         }
@@ -102,11 +117,11 @@ static void run_inside(const Entry *entry, EnterProcess *process, Streams *strea
                        const char *console_socket) G_GNUC_NORETURN;
 static void run_inside(const Entry *entry, EnterProcess *process, Streams *streams, const char *console_socket) {
         g_autoptr(GError) error = NULL;
-        int status = EXIT_KEYTURN;
+        bool is_ready = streams_enter(streams, &error) && enter_prepare(entry, process, &error);
+        int status = is_ready ? enter_command(entry, process, console_socket, &error) : EXIT_KEYTURN;
 
-        if (streams_enter(streams, &error) && enter_prepare(entry, process, &error))
-                status = enter_command(entry, process, console_socket, &error);
-        if (g_error_matches(error, KT_ERROR, KT_ERROR_NOT_FOUND))
+        /* The command is what is not there. Users have no shell. */
+        if (is_ready && g_error_matches(error, KT_ERROR, KT_ERROR_NOT_FOUND) && !user_view_is_here())
                 log_error("%s: to look at it with the host's programs, keyturnctl shell %s", error->message,
                           entry->id);
         else if (error)

@@ -7,6 +7,7 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
+#include "libstart/base/resolve.h"
 #include "libstart/ctl/exec/input.h"
 
 bool input_init(Input *input, int from, int to, GError **error) {
@@ -98,8 +99,7 @@ static bool is_for_later(int errnum) {
 /* The command is to learn that there is no more, and we, when it has ended, how much it has left in the pipe: of a
  * pipe without a writer only a reader can tell that. */
 static void end_file(Input *input) {
-        g_autofree char *path = g_strdup_printf("/proc/self/fd/%d", input->to);
-        int reader = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+        int reader = fd_reopen(input->to, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 
         if (reader < 0)
                 fail(input, errno);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/mount.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mount.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -56,9 +58,29 @@ static bool make_view(int root, const char *place, GError **error) {
         return attach(root, place, error);
 }
 
+/* A copy, which stays as it is: a payload that may set its host name sets any, and a shell shows it in its prompt, at
+ * a terminal. */
+static bool keep_host_name(void) {
+        char name[HOST_NAME_MAX + 1] = "";
+
+        if (unshare(CLONE_NEWUTS) < 0 || gethostname(name, sizeof name - 1) < 0)
+                return false;
+        g_strcanon(name, G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "-.", '_');
+        return sethostname(name, strlen(name)) == 0;
+}
+
 static bool enter(int payload, GError **error) {
-        return setns(payload, CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS) == 0 ||
+        return (setns(payload, CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS) == 0 && keep_host_name()) ||
                error_set_errno(error, errno, "Cannot enter the container's namespaces");
+}
+
+static void warn_of_namespace(const ContainerUnit *container) {
+        libcrun_container_t *config = payload_read_config(container, NULL);
+
+        if (!config)
+                return;
+        (void) payload_is_in_place(container, config);
+        libcrun_container_free(config);
 }
 
 static void set_variables(const ContainerUnit *container, const char *place) {
@@ -84,6 +106,8 @@ int command_shell(const GPtrArray *all, const Options *options, char **words, GE
         root = payload >= 0 ? payload_open_files(container, payload, /* clone= */ true, error) : -1;
         directory = container_unit_state_dir(container);
         place = g_build_filename(directory, ".private", "root", NULL);
+        if (root >= 0)
+                warn_of_namespace(container);
         if (root < 0 || !make_view(root, place, error) || !enter(payload, error))
                 return -1;
         if (chdir(place) < 0) {

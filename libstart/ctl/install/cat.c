@@ -90,7 +90,8 @@ static bool print_all(const char *name, bool json, GError **error) {
                 return print_json(text ?: "", fragment, dropins, error);
         if (!print_origins(text ?: "", NULL, error))
                 return false;
-        fflush(stdout);
+        if (!printable_flush(error))
+                return false;
         (void) execlp("systemctl", "systemctl", "--no-pager", "cat", "--", unit, NULL);
         return error_set_errno(error, errno, "Cannot execute systemctl");
 }

@@ -12,6 +12,7 @@
 #include "libstart/ctl/install/application.h"
 #include "libstart/ctl/install/quadlets-file.h"
 #include "libstart/ctl/install/staging.h"
+#include "libstart/value/unit-words.h"
 
 #define PARENT "/etc/containers"
 
@@ -40,13 +41,13 @@ void staging_clear(Staging *staging) {
                 g_ptr_array_unref(staging->left);
 }
 
-bool staging_has(const Staging *staging, const char *file) {
+static bool has_file(const Staging *staging, const char *file) {
         return g_ptr_array_find_with_equal_func(staging->files, file, g_str_equal, NULL);
 }
 
 const char *staging_find_left(const Staging *staging) {
         for (guint i = 0; i < staging->left->len; i++)
-                if (!staging_has(staging, staging->left->pdata[i]))
+                if (!has_file(staging, staging->left->pdata[i]))
                         return staging->left->pdata[i];
         return NULL;
 }
@@ -70,7 +71,7 @@ static bool copy_file(Staging *staging, const char *source, const char *file, GE
         size_t length = 0;
         GStatBuf st;
 
-        if (staging_has(staging, file))
+        if (has_file(staging, file))
                 return true;
         if (g_stat(source, &st) < 0)
                 return error_set_errno(error, errno, "Cannot read '%s'", source);
@@ -128,7 +129,7 @@ static char *find_beside(const char *directory, const char *word, bool is_file_k
         g_autofree char *rooted = g_strconcat("/", name, NULL), *clean = g_canonicalize_filename(rooted, "/"),
                         *path = g_build_filename(directory, clean, NULL);
 
-        if (word[0] == '/' || !name[0] || strstr(word, "..") || strpbrk(word, "%$") ||
+        if (word[0] == '/' || !name[0] || strstr(word, "..") || unit_word_is_unexpanded(word) ||
             (!is_relative && !is_file_key && !quadlet_is_file_name(name)))
                 return NULL;
         return g_file_test(path, G_FILE_TEST_EXISTS) ? g_strdup(clean + 1) : NULL;
@@ -153,7 +154,7 @@ static bool add_named(Staging *staging, const char *directory, const char *word,
         g_autofree char *name = find_beside(directory, word, is_file_key) ?: find_template(directory, word);
         g_autofree char *path = name ? g_build_filename(directory, name, NULL) : NULL;
 
-        if (!name || staging_has(staging, name))
+        if (!name || has_file(staging, name))
                 return true;
         if (quadlet_is_file_name(name))
                 return add_quadlet(staging, path, name, error);

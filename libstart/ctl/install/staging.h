@@ -33,6 +33,3 @@ bool staging_add_others(Staging *staging, const char *directory, const GPtrArray
 
 /* A file that Yaml= or ConfigMap= names, which lies beside and is not one of the files. Transfer none; or NULL. */
 const char *staging_find_left(const Staging *staging);
-
-/* Is it one of the files? */
-bool staging_has(const Staging *staging, const char *file);

@@ -36,7 +36,10 @@ static bool uninstall(const char *name, const Options *options, GError **error) 
                 return false;
         if (!g_file_test(list, G_FILE_TEST_IS_REGULAR))
                 return error_set(error, KT_ERROR_NOT_FOUND,
-                                 "'%s' was not installed by keyturnctl install: remove the files by hand, and reload",
+                                 g_file_test(path, G_FILE_TEST_EXISTS) ?
+                                         "'%s' was not installed by keyturnctl install: remove the files by hand, "
+                                         "and reload" :
+                                         "There is no '%s'",
                                  path);
         files = application_list(path, error);
         if (!files || !stop(path, options->force, &stopped, error) ||

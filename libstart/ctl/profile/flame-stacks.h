@@ -15,4 +15,3 @@ FlameFrame *flame_stacks_read(const char *svg, gsize length, double *ret_msec, G
 
 #define FLAME_STACKS_BEGIN "<metadata id=\"stacks\">"
 #define FLAME_STACKS_END "</metadata>"
-#define FLAME_DEPTH_MAX 256

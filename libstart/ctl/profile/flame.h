@@ -4,6 +4,8 @@
 #include <glib.h>
 #include <stdbool.h>
 
+#define FLAME_DEPTH_MAX 256 /* functions below each other in a picture that can be read again */
+
 /* Stacks, added up: a tree in which each function is below the one that has called it. Pure. */
 typedef struct FlameFrame {
         char *name;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "libstart/ctl/profile/profile-report.h"
+#include "libstart/base/output-file.h"
 #include "libstart/ctl/profile/parts.h"
 #include "libstart/table/table.h"
 
@@ -60,5 +61,5 @@ bool profile_report(const FlameGraph graphs[2], const char *title, const Options
         if (!options->output)
                 return true;
         svg = flame_format_svg(graphs, title);
-        return g_file_set_contents_full(options->output, svg, -1, G_FILE_SET_CONTENTS_CONSISTENT, 0644, error);
+        return output_file_write(options->output, svg, error);
 }

@@ -8,6 +8,7 @@
 #include "libstart/base/error.h"
 #include "libstart/base/host-program.h"
 #include "libstart/base/log.h"
+#include "libstart/base/output-file.h"
 #include "libstart/config/small-file.h"
 #include "libstart/ctl/container/payload.h"
 #include "libstart/ctl/profile/commands.h"
@@ -223,6 +224,8 @@ int command_profile(const GPtrArray *all, const Options *options, char **words, 
         g_autoptr(Samples) samples = samples_new();
         g_autoptr(Recording) recording = NULL;
 
+        if (options->output && !output_file_check(options->output, error))
+                return -1;
         if (options->diff)
                 return compare(options, words, error) ? 0 : -1;
         if (!check(all, options, words, &profile, error) || !(recording = recording_begin(profile.frequency, error)))

@@ -207,7 +207,7 @@ bool recording_read(Recording *recording, Samples *samples, GError **error) {
 void recording_free(Recording *recording) {
         if (recording->perf > 0) {
                 kill(recording->perf, SIGKILL);
-                waitpid(recording->perf, NULL, 0);
+                (void) process_wait(recording->perf, NULL, 0);
         }
         fds_close((const int[]) { recording->control, recording->answers, recording->data, recording->said }, 4);
         g_free(recording);

@@ -54,7 +54,8 @@ void samples_end(Samples *samples) {
                 frame = flame_add(frame, part_looks[process->part].name, false, 1);
                 if (process->part != PART_PID1)
                         frame = flame_add(frame, name, false, 1);
-                for (guint i = samples->stack->len; i > 0; i--) {
+                /* Of one that is too deep the callers are left out: kernel.perf_event_max_stack may be anything. */
+                for (guint i = MIN(samples->stack->len, FLAME_DEPTH_MAX - 3); i > 0; i--) {
                         const char *call = samples->stack->pdata[i - 1];
 
                         frame = flame_add(frame, call + 1, call[0] == 'k', 1);

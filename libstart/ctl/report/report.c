@@ -161,6 +161,17 @@ static void print_generator(void) {
         printable_print("%s", shown);
 }
 
+/* By its name, or by that of its file. A service that is not there has a report, too: that may be the fault.
+ * Transfer full. */
+static char *find_unit(const char *name) {
+        static const char file[] = ".container";
+        bool is_file = g_str_has_suffix(name, file);
+
+        if (strchr(name, '.') && !is_file)
+                return g_strdup(name);
+        return g_strdup_printf("%.*s.service", (int) (strlen(name) - (is_file ? strlen(file) : 0)), name);
+}
+
 int command_report(G_GNUC_UNUSED const GPtrArray *all, const Options *options, char **words, GError **error) {
         g_autofree char *unit = NULL;
 
@@ -169,7 +180,7 @@ int command_report(G_GNUC_UNUSED const GPtrArray *all, const Options *options, c
                 return -1;
         }
         if (words[0])
-                unit = strchr(words[0], '.') ? g_strdup(words[0]) : g_strconcat(words[0], ".service", NULL);
+                unit = find_unit(words[0]);
         printf("Values that may be secret are shown as " REDACTED ". Read it before you send it to anybody.\n");
         if (options->logs)
                 printf("WHAT THE CONTAINER HAS SAID, AT THE END, IS AS IT WAS SAID: "

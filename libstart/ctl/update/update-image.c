@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <errno.h>
-#include <sys/stat.h>
-
+#include "libstart/ctl/update/update-image.h"
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/log.h"
-#include "libstart/ctl/update/update-image.h"
 #include "libstart/ctl/update/update-unit.h"
 #include "libstart/image/copy.h"
 #include "libstart/image/local.h"
-#include "libstart/image/lock.h"
+#include "libstart/image/notes.h"
 #include "libstart/image/pull.h"
 #include "libstart/image/unsynced.h"
 #include "libstart/request/auto-update.h"
@@ -85,7 +82,14 @@ static bool look(Group *group, GError **error) {
 
 /* With the lock of the name. */
 static bool note(Group *group, const char *rejected, const char *previous, const char *bad, GError **error) {
-        ImageNotes notes = { g_strdup(rejected), g_strdup(previous), g_strdup(bad) };
+        ImageNotes notes = {
+                .rejected = g_strdup(rejected),
+                .previous = g_strdup(previous),
+                .bad = g_strdup(bad),
+                .since = bad ? group->notes.since : g_get_real_time(),
+                .keep = previous && !group->is_pulled,
+                .known = rejected && previous && !bad && g_strcmp0(rejected, group->notes.rejected) == 0,
+        };
 
         image_notes_clear(&group->notes);
         group->notes = notes;
@@ -93,6 +97,8 @@ static bool note(Group *group, const char *rejected, const char *previous, const
 }
 
 static bool pull(Group *group, GError **error) {
+        g_autofree char *rejected = g_strdup(group->notes.rejected);
+
         if (!group->digest)
                 return true;
         group->is_pulled = true;
@@ -100,7 +106,7 @@ static bool pull(Group *group, GError **error) {
                 return false;
         if (image_pull_name(&group->request, group->name, error))
                 return true;
-        (void) note(group, /* rejected= */ NULL, /* previous= */ NULL, /* bad= */ NULL, NULL);
+        (void) note(group, rejected, /* previous= */ NULL, /* bad= */ NULL, NULL);
         return false;
 }
 
@@ -125,6 +131,21 @@ static bool restart(const GPtrArray *containers, GError **error) {
         return true;
 }
 
+/* All of them, whatever fails. The error is the first one, or that nothing was tried: then all is tried once more. */
+static bool restart_all(const GPtrArray *containers, GError **error) {
+        for (guint i = 0; i < containers->len; i++) {
+                g_autoptr(GError) problem = NULL;
+
+                if (update_restart(containers->pdata[i], &problem))
+                        continue;
+                if (g_error_matches(problem, KT_ERROR, KT_ERROR_UNTRIED))
+                        g_clear_error(error);
+                if (!*error)
+                        *error = g_steal_pointer(&problem);
+        }
+        return !*error;
+}
+
 /* The image that the containers had: also where its name was taken away before (policy local). */
 static const char *find_previous(const Group *group) {
         for (guint i = 0; i < group->members->len; i++) {
@@ -139,21 +160,12 @@ static const char *find_previous(const Group *group) {
 /* previous, bad: NULL where it is over. What does not work stays rejected, which it is from the beginning. */
 static void note_verdict(Group *group, bool works, const char *previous, const char *bad) {
         g_autoptr(GError) error = NULL;
-        struct stat st;
 
-        if (!group->is_pulled)
-                return;
         group->lock = image_lock(group->name, &error);
-        if (group->lock < 0 || fstat(group->lock, &st) < 0 ||
-            !note(group, works ? NULL : group->notes.rejected, previous, bad, &error))
-                log_warning("%s", error ? error->message : g_strerror(errno));
-        else if (bad) /* as find_since() has it */
-                (void) futimens(group->lock, (const struct timespec[]) { st.st_atim, st.st_mtim });
+        if (group->lock < 0 ||
+            !note(group, works && group->is_pulled ? NULL : group->notes.rejected, previous, bad, &error))
+                log_warning("%s", error->message);
         fd_close(&group->lock);
-}
-
-static void conclude(Group *group, bool works) {
-        note_verdict(group, works, /* previous= */ NULL, /* bad= */ NULL);
 }
 
 /* The old image has its name again, or has gone: then no other try would change anything, and the registry may have
@@ -168,28 +180,38 @@ static bool is_final(const char *previous, bool is_tagged, const GError *error) 
         return !id && !problem;
 }
 
+/* is_tagged: what did not work has no name any more, and nobody runs it. The way back is forgotten when it was gone:
+ * all of it is on the disk before. */
+static void end_rollback(Group *group, bool is_tagged) {
+        g_autoptr(GError) error = NULL;
+        bool is_removed = group->is_pulled && is_tagged && local_remove(group->new, &error);
+
+        if (error)
+                log_warning("The image that does not work stays in the store: %s", error->message);
+        g_clear_error(&error);
+        if (is_removed && group->resumes ? unsynced_forget(group->name, &error) : unsynced_write_store(&error))
+                note_verdict(group, false, /* previous= */ NULL, /* bad= */ NULL);
+        else
+                log_warning("The next update rolls '%s' back once more: %s", group->name, error->message);
+}
+
 /* All of it is tried, whatever fails. The verdict is written first: once the name is given back, an update after an
  * interruption could not tell the old image from a new one that has not come yet. */
 static void roll_back(Group *group, const GPtrArray *containers, const char *reason) {
         g_autofree char *previous = g_strdup(find_previous(group)), *problem = NULL;
         g_autoptr(GError) error = NULL;
-        bool is_tagged;
+        bool is_tagged, works;
 
         log_warning("Image '%s' does not work, rolling back: %s", group->name, reason);
         note_verdict(group, false, previous, group->new);
         is_tagged = previous && local_tag(previous, group->name, group->is_pulled ? group->new : NULL, &error);
-        if (!is_tagged || !restart(containers, &error) || !update_await(containers, 0, &error)) {
-                if (is_final(previous, is_tagged, error))
-                        conclude(group, false);
+        works = is_tagged && restart_all(containers, &error) && update_await(containers, 0, &error);
+        if (!works)
                 problem = g_strdup_printf("%s; and the rollback has failed: %s", reason,
                                           error ? error->message : "the old image is not known");
-                say(group, "failed", problem);
-                return;
-        }
-        if (group->is_pulled && !local_remove(group->new, &error))
-                log_warning("The image that does not work stays in the store: %s", error->message);
-        conclude(group, false);
-        say(group, "rolled back", reason);
+        say(group, works ? "rolled back" : "failed", problem ?: reason);
+        if (works || is_final(previous, is_tagged, error))
+                end_rollback(group, is_tagged);
 }
 
 /* outdated: those that have still to be restarted. */
@@ -203,7 +225,7 @@ static void prove(Group *group, const GPtrArray *outdated, const GPtrArray *cont
                         roll_back(group, containers, error->message);
                 return;
         }
-        conclude(group, true);
+        note_verdict(group, true, /* previous= */ NULL, /* bad= */ NULL);
         say(group, "true", NULL);
 }
 
@@ -215,7 +237,8 @@ static bool is_concerned(const Group *group, const UpdateMember *member) {
                 return true;
         if (!group->resumes || g_str_equal(container->active, "active")) /* a oneshot's RemainAfterExit= */
                 return false;
-        return !g_str_equal(container->active, "inactive") || update_has_ended(container, group->since);
+        return !g_str_equal(container->active, "inactive") || update_was_restarting(container) ||
+               update_has_ended(container, group->since);
 }
 
 /* Leaves those that an update concerns, and says it of the others. */
@@ -242,42 +265,52 @@ static bool is_going_back(const Group *group) {
 static void go_back(Group *group) {
         g_autoptr(GPtrArray) containers = find_others(group, group->notes.previous, NULL);
 
-        group->is_pulled = true;
+        group->is_pulled = !group->notes.keep;
         group->new = g_strdup(group->notes.bad);
         fd_close(&group->lock);
         roll_back(group, containers, "its rollback was interrupted");
+}
+
+/* The new image may not be whole, or not on the disk: then it may work, and it is not the registry's that does not.
+ * Transfer full; NULL: it is. */
+static char *find_harm(Group *group) {
+        g_autoptr(GError) error = NULL;
+        char *harm = NULL;
+
+        if (unsynced_was_cut(group->name))
+                harm = g_strdup("the machine went off while it came, so it may not be whole");
+        else if (!unsynced_forget(group->name, &error))
+                harm = g_strdup(error->message);
+        if (harm && !group->notes.known)
+                g_clear_pointer(&group->notes.rejected, g_free);
+        return harm;
 }
 
 /* By now a container may run the new image, have failed with it, or have ended. One that was started with it, at boot
  * perhaps, is only watched. */
 static void resume(Group *group, const Options *options) {
         g_autoptr(GPtrArray) containers = g_ptr_array_new(), old = find_others(group, group->old, NULL);
-        g_autofree char *reason = NULL;
-        bool is_cut = unsynced_was_cut(group->name);
+        g_autofree char *reason = find_harm(group);
 
         log_notice("An update of '%s' was interrupted: seeing whether the new image works", group->name);
-        group->is_pulled = true;
+        group->is_pulled = !group->notes.keep;
         group->new = g_strdup(group->old);
-        if (is_cut) { /* it may work, and it is not the registry's that does not */
-                reason = g_strdup("the machine went off while it came, so it may not be whole");
-                g_clear_pointer(&group->notes.rejected, g_free);
-        }
         for (guint i = 0; i < group->members->len; i++) {
                 ContainerUnit *container = ((const UpdateMember *) group->members->pdata[i])->container;
 
                 container->restarts = 0; /* with its first start by systemd it has shown that it does not work */
                 g_ptr_array_add(containers, container);
-                if (g_str_equal(container->active, "inactive") && !reason)
-                        reason = g_strdup_printf("%s has ended; see journalctl -u %s", container->unit,
-                                                 container->unit);
+                if (g_str_equal(container->active, "inactive") && !update_was_restarting(container) && !reason) {
+                        g_autofree char *logs = container_unit_print_logs(container);
+
+                        reason = g_strdup_printf("%s has ended; see %s", container->unit, logs);
+                }
         }
         fd_close(&group->lock);
         if (reason)
                 roll_back(group, containers, reason);
         else
                 prove(group, old, containers, options);
-        if (is_cut)
-                unsynced_forget(group->name);
 }
 
 static bool is_interrupted(const Group *group) {
@@ -285,19 +318,23 @@ static bool is_interrupted(const Group *group) {
                (is_going_back(group) || !g_str_equal(group->notes.previous, group->old));
 }
 
-/* At boot all starts count: the clock may have been wrong at one of them. With the lock of the name. */
-static gint64 find_since(const Group *group, const Options *options) {
-        struct stat st;
-
-        return options->resume || fstat(group->lock, &st) < 0 ?
-                       0 :
-                       st.st_mtim.tv_sec * G_USEC_PER_SEC + st.st_mtim.tv_nsec / 1000;
-}
-
-/* Interrupted before the new image had the name: nothing is known of that image. */
+/* Interrupted before the new image had the name: nothing is known of that image that was not before. */
 static bool forget_begun(Group *group, const Options *options, GError **error) {
         return !group->notes.previous || options->dry_run ||
-               note(group, /* rejected= */ NULL, /* previous= */ NULL, /* bad= */ NULL, error);
+               note(group, group->notes.known ? group->notes.rejected : NULL, /* previous= */ NULL, /* bad= */ NULL,
+                    error);
+}
+
+/* Of an image that the update has not pulled, as that did else. */
+static bool note_way_back(Group *group, GError **error) {
+        bool ok;
+
+        if (group->is_pulled)
+                return true;
+        group->lock = image_lock(group->name, error);
+        ok = group->lock >= 0 && note(group, group->notes.rejected, find_previous(group), /* bad= */ NULL, error);
+        fd_close(&group->lock);
+        return ok;
 }
 
 static void update_running(Group *group, const Options *options) {
@@ -317,10 +354,25 @@ static void update_running(Group *group, const Options *options) {
         outdated = find_others(group, group->new, group->old);
         if (outdated->len > 0 && options->dry_run)
                 say(group, "pending", NULL);
+        else if (outdated->len > 0 && !note_way_back(group, &error))
+                say(group, "failed", error->message);
         else if (outdated->len > 0)
                 prove(group, outdated, outdated, options);
-        else
-                conclude(group, true); /* another digest of the same image */
+        else if (group->is_pulled)
+                note_verdict(group, true, /* previous= */ NULL, /* bad= */ NULL); /* another digest of the image */
+}
+
+/* Of an update that a power cut has interrupted nobody may be able to read the image. It goes back even so. */
+static bool find_old(Group *group, GError **error) {
+        g_autoptr(GError) problem = NULL;
+
+        group->old = local_find(group->request.reference, &problem);
+        if (problem && group->notes.previous)
+                group->old = local_find_listed(group->name);
+        if (group->old || !problem)
+                return true;
+        g_propagate_error(error, g_steal_pointer(&problem));
+        return false;
 }
 
 static void update_group(Group *group, const Options *options) {
@@ -328,21 +380,21 @@ static void update_group(Group *group, const Options *options) {
         bool is_known, is_begun;
 
         say(group, "false", NULL);
-        group->old = local_find(group->request.reference, &error);
-        is_known = !error && find_name(group, &error);
+        is_known = find_name(group, &error) && find_old(group, &error);
         is_begun = group->notes.previous && !options->dry_run;
         group->resumes = is_begun && is_interrupted(group);
+        if (is_begun && is_known) { /* first, as nobody looks for it without the notes */
+                copy_forget(group->name);
+                local_forget(group->name);
+        }
         if (!is_known || (!group->resumes && !forget_begun(group, options, &error))) {
                 say(group, "failed", error->message);
                 return;
         }
-        if (is_begun) {
-                copy_forget(group->name);
-                local_forget(group->name);
-        }
         if (!group->resumes && options->resume)
                 return;
-        group->since = group->resumes ? find_since(group, options) : 0;
+        /* At boot all starts count: the clock may have been wrong at one of them. */
+        group->since = group->resumes && !options->resume ? group->notes.since : 0;
         leave_out_stopped(group);
         if (group->resumes && is_going_back(group))
                 go_back(group);

@@ -12,7 +12,7 @@
  *              name
  *   restart    each container, and wait until it works
  *   roll back  where one does not: the old image gets its name back, all are started with it, the new image is
- *              removed, and its digest written down, so that it is not tried again by itself (libstart/image/lock.h)
+ *              removed, and its digest written down, so that it is not tried again by itself (libstart/image/notes.h)
  *
  * A container that does not run is left alone. But who updates writes down which image was there before. Where that
  * is found written down, an update was interrupted (a power cut, a signal), and the next one first sees whether the

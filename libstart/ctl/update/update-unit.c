@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
+#include <unistd.h>
 
+#include "libstart/base/directory.h"
 #include "libstart/base/error.h"
+#include "libstart/base/log.h"
 #include "libstart/base/user-view.h"
 #include "libstart/ctl/container/health.h"
 #include "libstart/ctl/update/update-unit.h"
@@ -70,10 +73,40 @@ static char **ask_state(const ContainerUnit *container, GError **error) {
         return systemctl("show", container, "--property=ActiveState,NRestarts", error);
 }
 
-/* One that fails all the time may be started by systemd between the two calls, which counts. */
+/* In the service's own directory, which systemd removes when it ends: who stops it after a start means that. Transfer
+ * full. */
+static char *find_note(const ContainerUnit *container) {
+        g_autofree char *directory = container_unit_state_dir(container);
+
+        return g_build_filename(directory, ".restarting", NULL);
+}
+
+bool update_was_restarting(const ContainerUnit *container) {
+        g_autofree char *note = find_note(container);
+
+        return access(note, F_OK) == 0;
+}
+
+/* Between the two calls a service that had failed looks as if somebody had stopped it, and an update that is killed
+ * there leaves it so. One that fails all the time may be started by systemd between them, which counts. */
+static char **restart_anew(const ContainerUnit *container, GError **error) {
+        g_auto(GStrv) state = ask_state(container, NULL), ignored = NULL;
+        g_autofree char *directory = container_unit_state_dir(container), *note = find_note(container);
+        g_autoptr(GError) problem = NULL;
+        char **done;
+
+        if (state && has_line(state, "ActiveState=failed") &&
+            (!directory_make(directory, 0755, &problem) || !g_file_set_contents(note, "", 0, &problem)))
+                log_warning("%s", problem->message);
+        ignored = systemctl("reset-failed", container, NULL, NULL);
+        done = systemctl("restart", container, NULL, error);
+        if (done || !error || !g_error_matches(*error, KT_ERROR, KT_ERROR_UNTRIED))
+                (void) unlink(note);
+        return done;
+}
+
 bool update_restart(ContainerUnit *container, GError **error) {
-        g_auto(GStrv) ignored = systemctl("reset-failed", container, NULL, NULL),
-                      done = systemctl("restart", container, NULL, error), state = NULL;
+        g_auto(GStrv) done = restart_anew(container, error), state = NULL;
 
         if (!done)
                 return cut_error(error);
@@ -100,13 +133,13 @@ bool update_has_ended(const ContainerUnit *container, gint64 since) {
 
 static bool is_up(const ContainerUnit *container, GError **error) {
         g_auto(GStrv) state = ask_state(container, error);
+        g_autofree char *logs = container_unit_print_logs(container);
 
         if (!state)
                 return false;
         return ((has_line(state, "ActiveState=active") || has_line(state, "ActiveState=reloading")) &&
                 find_number(state, "NRestarts") == container->restarts) ||
-               error_set(error, KT_ERROR_FAILED, "%s ends again; see journalctl -u %s", container->unit,
-                         container->unit);
+               error_set(error, KT_ERROR_FAILED, "%s ends again; see %s", container->unit, logs);
 }
 
 typedef enum Verdict {

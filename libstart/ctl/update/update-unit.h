@@ -9,6 +9,10 @@
 /* Has it a process that says of its image that it works? */
 bool update_runs(const ContainerUnit *container);
 
+/* Was an update killed that had made systemd forget the service's failure, and had not restarted it yet? Then it is
+ * inactive, and nobody has stopped it. */
+bool update_was_restarting(const ContainerUnit *container);
+
 /* Starts a container's service anew, also one that has failed too often. Waits until it is up: READY=1 where the
  * payload says so, else until the payload is executed. Notes how often systemd had restarted it by then. */
 bool update_restart(ContainerUnit *container, GError **error);

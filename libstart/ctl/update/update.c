@@ -6,12 +6,14 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
+#include "libstart/base/log.h"
 #include "libstart/base/paths.h"
 #include "libstart/ctl/container/payload.h"
 #include "libstart/ctl/update/commands.h"
 #include "libstart/ctl/update/update-image.h"
 #include "libstart/ctl/update/update-unit.h"
-#include "libstart/image/lock.h"
+#include "libstart/image/local.h"
+#include "libstart/image/notes.h"
 #include "libstart/image/tool.h"
 #include "libstart/oci/spec.h"
 #include "libstart/request/auto-update.h"
@@ -73,6 +75,22 @@ static int print(const GPtrArray *members, bool json) {
         return status;
 }
 
+/* Podman knows nothing of who runs an image, and removes one without a name. */
+static void tell_who_runs_another(const GPtrArray *all, const char *image) {
+        g_autofree char *now = local_find(image, NULL);
+
+        for (guint i = 0; now && i < all->len; i++) {
+                const ContainerUnit *container = all->pdata[i];
+                bool has_image = g_strcmp0(container->args->image, image) == 0 && update_runs(container);
+                g_autofree char *running = has_image ? find_running(container) : NULL;
+
+                if (running && !g_str_equal(running, now))
+                        log_notice("%s runs an image that '%s' no longer is: restart it before 'podman image prune' "
+                                   "takes its files away",
+                                   container->unit, image);
+        }
+}
+
 /* Kept over a power cut, as the notes are that are written later, into a file beside it. */
 static bool mark_updating(GError **error) {
         _cleanup_close_ int fd = open(PATH_UPDATING, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600),
@@ -100,8 +118,11 @@ int command_update(const GPtrArray *all, const Options *options, char **words, G
         for (guint i = 0; i < members->len; i++) {
                 const UpdateMember *member = members->pdata[i];
 
-                if (!member->updated)
-                        update_image(member->container->args->image, members, options, only);
+                if (member->updated)
+                        continue;
+                update_image(member->container->args->image, members, options, only);
+                if (!options->dry_run)
+                        tell_who_runs_another(all, member->container->args->image);
         }
         if (!options->dry_run && !image_notes_lead_back())
                 (void) unlink(PATH_UPDATING);
