@@ -122,11 +122,17 @@ static HealthRecord *read_record(const Check *check) {
 static bool read_files(Check *check, GError **error) {
         g_autofree char *plan = read_fd(check->plan_file, HEALTH_PLAN_FILE, FILE_MAX, error);
 
-        check->plan = plan ? health_plan_parse(plan, error) : NULL;
-        if (!check->plan) {
+        if (!plan) {
                 g_prefix_error(error, "%s: ", check->path);
                 return false;
         }
+        check->plan = health_plan_salvage(plan, &check->untried);
+        if (check->untried)
+                g_prefix_error(&check->untried,
+                               "Restart %s.service, as '%s/" HEALTH_PLAN_FILE "' cannot be used: ", check->unit,
+                               check->path);
+        if (check->untried && !check->plan)
+                return error_set(error, KT_ERROR_UNSUPPORTED, "%s", check->untried->message);
         check->record = read_record(check);
         return true;
 }
@@ -288,8 +294,9 @@ bool check_open(Check *check, bool wait, GError **error) {
                 return false;
         if (wait)
                 await_start(check);
-        return find_payload(check, error) && (check->plan->unconfined || enter_check_filter(&check->entry, error)) &&
-               check_filters(check, error);
+        return find_payload(check, error) &&
+               (check->untried || ((check->plan->unconfined || enter_check_filter(&check->entry, error)) &&
+                                   check_filters(check, error)));
 }
 
 /*
@@ -311,6 +318,8 @@ void check_begin(Check *check) {
 
         check->in_start_period = is_in_start_period(plan);
         check->begin = g_date_time_new_now_utc();
+        if (check->untried)
+                return;
         check->probe = (Probe) {
                 .entry = &check->entry,
                 .config = check->config,

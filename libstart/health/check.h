@@ -20,7 +20,7 @@ typedef struct Check {
         int payload; /* a pidfd */
         Probe probe;
         GDateTime *begin;
-        GError *untried; /* why it could not be begun */
+        GError *untried; /* why it could not be begun, or cannot be: then it counts as one that has failed */
         ProbeResult result;
         bool in_start_period;
 } Check;

@@ -3,9 +3,7 @@
 
 #include "libstart/base/error.h"
 #include "libstart/health/health-plan.h"
-#include "libstart/json/walk.h"
-
-#define DEPTH_MAX 64
+#include "libstart/request/health-command.h"
 
 void health_plan_free(HealthPlan *plan) {
         if (!plan)
@@ -18,87 +16,6 @@ void health_plan_free(HealthPlan *plan) {
         g_free(plan);
 }
 
-/*
- * The command. What Podman 5.4 makes of each form was seen with its `podman inspect`.
- */
-
-static char **for_shell(char *const *words) {
-        g_autofree char *text = g_strjoinv(" ", (char **) words);
-        const char *const command[] = { "/bin/sh", "-c", text, NULL };
-
-        return g_strdupv((char **) command);
-}
-
-/* NULL: it is none, but text for the shell, as in "[ -e /run/ready ]". */
-static char **parse_array(const char *text) {
-        yajl_val tree = text[0] == '[' ? json_parse(text, strlen(text), DEPTH_MAX, NULL) : NULL;
-        g_autoptr(GPtrArray) words = g_ptr_array_new_with_free_func(g_free);
-        bool ok = tree && YAJL_IS_ARRAY(tree) && json_append_strings(tree, &words, NULL);
-
-        if (tree)
-                yajl_tree_free(tree);
-        if (!ok)
-                return NULL;
-        g_ptr_array_add(words, NULL);
-        return (char **) g_ptr_array_steal(words, NULL);
-}
-
-static bool take_array(char **array, const char *text, char ***ret, GError **error) {
-        if (!array[0] || !array[0][0])
-                return error_set(error, KT_ERROR_USAGE, "'%s': the array names no command", text);
-        if (g_ascii_strcasecmp(array[0], "CMD") == 0 || health_command_is_none(array[0]))
-                return error_set(error, KT_ERROR_USAGE,
-                                 "'%s': podman would run a program of that whole name; leave \"%s\" out of the array",
-                                 text, array[0]);
-        if (g_str_equal(array[0], "CMD-SHELL"))
-                *ret = for_shell(array + 1);
-        else
-                *ret = array[1] ? g_strdupv(array) : for_shell(array);
-        return true;
-}
-
-static char **split_blanks(const char *text) {
-        g_auto(GStrv) parts = g_strsplit_set(text, HEALTH_COMMAND_BLANKS, -1);
-        g_autoptr(GStrvBuilder) words = g_strv_builder_new();
-
-        for (char **part = parts; *part; part++)
-                if (**part)
-                        g_strv_builder_add(words, *part);
-        return g_strv_builder_end(words);
-}
-
-bool health_command_parse(const char *text, char ***ret, GError **error) {
-        g_auto(GStrv) array = parse_array(text);
-
-        *ret = NULL;
-        if (array)
-                return take_array(array, text, ret, error);
-        if (health_command_is_none(text))
-                return true;
-        if (g_str_has_prefix(text, "CMD "))
-                *ret = split_blanks(text + strlen("CMD "));
-        else {
-                const char *shell = g_str_has_prefix(text, "CMD-SHELL ") ? text + strlen("CMD-SHELL ") : text;
-                const char *const words[] = { shell, NULL };
-
-                *ret = for_shell((char *const *) words);
-        }
-        return true;
-}
-
-/*
- * The plan
- */
-
-static bool make_check(const HealthCheck *wanted, const char *option, HealthCheck *check, GError **error) {
-        *check = *wanted;
-        check->text = NULL;
-        if (!wanted->text || health_command_parse(wanted->text, &check->command, error))
-                return true;
-        g_prefix_error(error, "%s: ", option);
-        return false;
-}
-
 /* As Podman: what the image does not say is 30 s, but for retries, where it is "at the first failure"; what the
  * options say beside --health-cmd is not for the image's check. */
 static void take_image(HealthPlan *plan, const ImageHealth *image) {
@@ -107,7 +24,7 @@ static void take_image(HealthPlan *plan, const ImageHealth *image) {
         if (!test[0] || !test[0][0] || g_str_equal(test[0], "NONE"))
                 return;
         if (g_str_equal(test[0], "CMD-SHELL"))
-                plan->regular.command = test[1] ? for_shell(test + 1) : NULL;
+                plan->regular.command = test[1] ? health_command_for_shell(test + 1) : NULL;
         else
                 plan->regular.command = g_strdupv(g_str_equal(test[0], "CMD") ? test + 1 : test);
         if (plan->regular.command && !plan->regular.command[0])
@@ -122,13 +39,12 @@ static void take_image(HealthPlan *plan, const ImageHealth *image) {
 
 static bool check_needs(const ContainerRequest *request, GError **error) {
         const char *option = request->notify == NOTIFY_HEALTHY            ? "--sdnotify=healthy" :
-                             request->health.startup.text                 ? "--health-startup-cmd" :
+                             request->health.startup.command              ? "--health-startup-cmd" :
                              request->health.on_failure != HEALTH_NOTHING ? "--health-on-failure" :
                                                                             NULL;
 
         /* Where a check was switched off on purpose, nothing is to follow from it. */
-        if (!option ||
-            (g_str_equal(option, "--health-on-failure") && (request->health.off || request->health.regular.text)))
+        if (!option || (g_str_equal(option, "--health-on-failure") && request->health.off))
                 return true;
         return error_set(
                 error, KT_ERROR_USAGE,
@@ -144,10 +60,11 @@ bool health_plan_make(const ContainerRequest *request, const ImageHealth *image,
         plan->name = g_strdup(request->name);
         plan->start_period = health->start_period;
         plan->timer = HEALTH_TIMER_UNIT;
-        if (!make_check(&health->regular, "--health-cmd", &plan->regular, error) ||
-            !make_check(&health->startup, "--health-startup-cmd", &plan->startup, error))
-                return false;
-        if (!health->regular.text && !health->off && image)
+        plan->regular = health->regular;
+        plan->regular.command = g_strdupv(health->regular.command);
+        plan->startup = health->startup;
+        plan->startup.command = g_strdupv(health->startup.command);
+        if (!plan->regular.command && !health->off && image)
                 take_image(plan, image);
         if (!plan->regular.command)
                 return check_needs(request, error);
@@ -289,9 +206,10 @@ static bool parse_line(HealthPlan *plan, const char *name, const char *value) {
         return false;
 }
 
-HealthPlan *health_plan_parse(const char *text, GError **error) {
-        g_autoptr(HealthPlan) plan = g_new0(HealthPlan, 1);
+/* Reads what can be read; the error is of the first line that cannot. */
+static bool parse(HealthPlan *plan, const char *text, GError **error) {
         g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+        const char *wrong = NULL;
 
         for (char **line = lines; *line; line++) {
                 char *blank = strchr(*line, ' ');
@@ -300,15 +218,30 @@ HealthPlan *health_plan_parse(const char *text, GError **error) {
                         continue;
                 if (blank)
                         *blank = '\0';
-                if (!blank || !parse_line(plan, *line, blank + 1)) {
-                        error_set(error, KT_ERROR_FAILED, "it has a line '%s' that means nothing", *line);
-                        return NULL;
-                }
+                if ((!blank || !parse_line(plan, *line, blank + 1)) && !wrong)
+                        wrong = *line;
         }
-        if (!plan->name || !plan->regular.command || plan->on_failure > HEALTH_STOP ||
-            (plan->log == HEALTH_LOG_FILE) != (plan->log_directory != NULL)) {
-                error_set(error, KT_ERROR_FAILED, "it is not complete");
-                return NULL;
+        if (wrong)
+                return error_set(error, KT_ERROR_FAILED, "it has a line '%s' that means nothing", wrong);
+        return (plan->name && plan->regular.command && plan->on_failure <= HEALTH_STOP &&
+                (plan->log == HEALTH_LOG_FILE) == (plan->log_directory != NULL)) ||
+               error_set(error, KT_ERROR_FAILED, "it is not complete");
+}
+
+HealthPlan *health_plan_parse(const char *text, GError **error) {
+        g_autoptr(HealthPlan) plan = g_new0(HealthPlan, 1);
+
+        return parse(plan, text, error) ? g_steal_pointer(&plan) : NULL;
+}
+
+HealthPlan *health_plan_salvage(const char *text, GError **damage) {
+        g_autoptr(HealthPlan) plan = g_new0(HealthPlan, 1);
+
+        plan->regular.retries = HEALTH_RETRIES_DEFAULT;
+        plan->max_log_count = HEALTH_LOG_COUNT_DEFAULT;
+        if (!parse(plan, text, damage)) {
+                plan->on_failure = plan->on_failure <= HEALTH_STOP ? plan->on_failure : HEALTH_NOTHING;
+                g_clear_pointer(&plan->log_directory, g_free);
         }
-        return g_steal_pointer(&plan);
+        return plan->name ? g_steal_pointer(&plan) : NULL;
 }

@@ -47,6 +47,6 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(HealthPlan, health_plan_free)
 char *health_plan_print(const HealthPlan *plan);
 HealthPlan *health_plan_parse(const char *text, GError **error);
 
-/* The words that --health-cmd means (podman-run(1)): a JSON array, CMD and words, or text for the shell. NULL: none.
- * Transfer full. */
-bool health_command_parse(const char *text, char ***ret, GError **error);
+/* What can be read of it, and defaults for what cannot: who may not run the check knows what follows nevertheless.
+ * *damage: what parse() says. NULL, with that, where not even the container's name can be read. Transfer full. */
+HealthPlan *health_plan_salvage(const char *text, GError **damage);

@@ -4,7 +4,7 @@
 #include <glib.h>
 #include <sys/socket.h>
 
-#include "libstart/network/port-check.h"
+#include "libstart/network/host-ports.h"
 
 /* Who has sent datagrams to a published port: each has a socket of its own towards the container, whose answers go
  * back to it, until it has said nothing for a minute or two, or there are too many. */

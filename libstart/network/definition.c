@@ -8,7 +8,6 @@
 #include "libstart/json/member.h"
 #include "libstart/json/walk.h"
 #include "libstart/network/definition.h"
-#include "libstart/request/network-request.h"
 #include "libstart/value/names.h"
 
 #define MAX_DEPTH 16
@@ -84,7 +83,8 @@ static void read_label(NetworkDefinition *definition) {
                        ip_prefix_contains(&subnet->prefix, &range.first) &&
                        ip_prefix_contains(&subnet->prefix, &range.last) &&
                        !address_range_contains(&subnet->range, &range.first) &&
-                       !address_range_contains(&subnet->range, &range.last);
+                       !address_range_contains(&subnet->range, &range.last) &&
+                       !address_range_contains(&range, &subnet->range.first);
         }
         for (guint i = 0; fits && i < definition->subnets->len; i++)
                 (void) address_range_parse(words[i], &g_array_index(definition->subnets, NetworkSubnet, i).ours,
@@ -107,7 +107,7 @@ static bool read_network(NetworkDefinition *definition, const char *name, GError
                 return error_set(error, KT_ERROR_FAILED, "the network in it has another name: '%s'",
                                  definition->name);
         if (!name_check_network(name, error) ||
-            (*definition->interface && !interface_name_check(definition->interface, error)))
+            (*definition->interface && !name_check_interface(definition->interface, error)))
                 return false;
         if (!*definition->driver)
                 return error_set(error, KT_ERROR_FAILED, "it has no driver");

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "keyturn-config.h"
 #include "libstart/base/error.h"
 #include "libstart/base/exit-codes.h"
 #include "libstart/base/log.h"
@@ -168,10 +167,8 @@ int keyturn_network_main(int argc, char *argv[]) {
                 help();
                 return EXIT_SUCCESS;
         }
-        if (argc > 1 && g_str_equal(argv[1], "--version")) {
-                puts("keyturn-network " KEYTURN_VERSION);
+        if (program_says_version("keyturn-network", argc, argv))
                 return EXIT_SUCCESS;
-        }
         if (user_view_enter(&error) ? run(argc, argv, &error) : down_anyway(argc, argv, &error))
                 return EXIT_SUCCESS;
         log_error("%s", error->message);

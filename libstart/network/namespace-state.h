@@ -41,8 +41,8 @@ void namespace_state_go_outside(void);
 /* PATH_RUN, or what that is outside. Transfer none. */
 const char *namespace_state_run(void);
 
-/* Units that have a directory, but for USER_BRIDGES. NULL where that cannot be told: what would be missed has
- * addresses, and rules. */
+/* Units that have a directory, but for USER_BRIDGES. NULL with an error where that cannot be told: what would be
+ * missed has addresses, and rules. Transfer full. */
 char **namespace_state_list(GError **error);
 
 /* The text of a file; *ret is NULL where there is none. Transfer full. */

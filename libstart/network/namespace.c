@@ -113,7 +113,7 @@ bool namespace_pin(const char *pin, const char *userns, GError **error) {
                 error_set_errno(error, errno, "Cannot make a process");
         fd_close(&ends[0]);
         if (pid > 0)
-                waitpid(pid, NULL, 0);
+                (void) process_wait(pid, NULL, 0);
         return ok;
 }
 

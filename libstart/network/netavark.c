@@ -5,12 +5,11 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
-#include "libstart/base/paths.h"
+#include "libstart/base/process.h"
 #include "libstart/base/user-view.h"
 #include "libstart/config/small-file.h"
 #include "libstart/network/netavark-json.h"
@@ -79,9 +78,8 @@ static int open_memory(const char *text, GError **error) {
 static bool wait_for(GPid pid, GError **error) {
         int status;
 
-        while (waitpid(pid, &status, 0) < 0)
-                if (errno != EINTR)
-                        return error_set_errno(error, errno, "Cannot wait for netavark");
+        if (process_wait(pid, &status, 0) < 0)
+                return error_set_errno(error, errno, "Cannot wait for netavark");
         return g_spawn_check_wait_status(status, error);
 }
 

@@ -13,7 +13,8 @@
  * Where it cannot be told whether there is a file, or what it says, that is an error: a network that is missed is
  * made anew over the old one, or another gets its subnet and its bridge. */
 
-/* That one; without a file, the default network. KT_ERROR_NOT_FOUND. */
+/* That one; the default network as Podman has it where it has no file, which of any other is KT_ERROR_NOT_FOUND.
+ * Transfer full. */
 NetworkDefinition *network_files_find(const NetworkConf *conf, const char *name, GError **error);
 
 /* Is there a file? */

@@ -7,7 +7,7 @@
 #include "libstart/network/network-files.h"
 #include "libstart/network/network-plan.h"
 #include "libstart/network/subnet-pool.h"
-#include "libstart/request/network-request.h"
+#include "libstart/value/names.h"
 
 #define ANY_DRIVER (DRIVER_BRIDGE | DRIVER_MACVLAN | DRIVER_IPVLAN)
 
@@ -67,7 +67,7 @@ static bool check_option(const NetworkPlan *plan, const char *name, const char *
                 if (!(driver_options[i].drivers & plan->driver) || !g_str_equal(driver_options[i].name, name))
                         continue;
                 if (g_str_equal(values, "interface"))
-                        return interface_name_check(value, error);
+                        return name_check_interface(value, error);
                 if (g_str_equal(values, "number") ?
                             g_ascii_string_to_unsigned(value, 10, 0, driver_options[i].max, NULL, NULL) :
                             is_one_of(value, values))
@@ -88,7 +88,7 @@ static bool read_option(NetworkPlan *plan, const char *option, GError **error) {
         if (g_str_equal(name, "parent") || g_str_equal(name, "com.docker.network.bridge.name")) {
                 g_free(plan->interface);
                 plan->interface = g_strdup(value);
-                return interface_name_check(value, error);
+                return name_check_interface(value, error);
         }
         if (g_str_equal(name, "com.docker.network.driver.mtu"))
                 clean = "mtu";
@@ -224,7 +224,7 @@ static bool choose_interface(NetworkPlan *plan, const GPtrArray *others, GError 
                 plan->interface = network_files_free_interface(others, error);
                 return plan->interface;
         }
-        return !plan->interface || interface_name_check(plan->interface, error);
+        return !plan->interface || name_check_interface(plan->interface, error);
 }
 
 bool network_plan_make(NetworkPlan *plan, const NetworkConf *conf, GError **error) {

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "libstart/base/directory.h"
-#include "libstart/base/paths.h"
 #include "libstart/network/namespace-state.h"
 #include "libstart/network/namespace.h"
 #include "libstart/network/user-bridges.h"

@@ -4,6 +4,8 @@
 #include <glib.h>
 #include <stdbool.h>
 
+#include "libstart/base/paths.h"
+
 /* The network namespace that has all bridges of one user: her containers' own have ends in it, and pasta(1) is its
  * way out. keyturn-network@.bridges.service makes it, as others do one for pasta alone. */
 

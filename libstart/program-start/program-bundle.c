@@ -18,7 +18,6 @@
 /* What is other than in the container's spec. Shallow copies. */
 typedef struct Handed {
         runtime_spec_schema_config_schema spec;
-        runtime_spec_schema_config_schema_process process;
         runtime_spec_schema_config_linux linux_;
         runtime_spec_schema_config_schema_hooks hooks;
         runtime_spec_schema_config_linux_resources resources;
@@ -51,14 +50,10 @@ static void take_hooks(Handed *handed, const runtime_spec_schema_config_schema *
 static void hand(const RuntimeContainer *container, char *cgroup, Handed *ret) {
         *ret = (Handed) {
                 .spec = *container->spec,
-                .process = *container->spec->process,
                 .linux_ = *container->spec->linux,
         };
         ret->spec.oci_version = (char *) OCI_VERSION;
-        ret->spec.process = &ret->process;
         ret->spec.linux = &ret->linux_;
-        ret->process.env = container->environment;
-        ret->process.env_len = g_strv_length(container->environment);
         take_hooks(ret, container->spec);
         if (!cgroup)
                 return;
@@ -93,5 +88,5 @@ bool program_bundle_write(const RuntimeContainer *container, const char *directo
         if (fd < 0)
                 return error_set_errno(error, errno, "Cannot write '%s'", path);
         hand(container, cgroup, &handed);
-        return spec_write_json(&handed.spec, fd, error);
+        return spec_write_json(&handed.spec, container->environment, fd, error);
 }

@@ -8,8 +8,10 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
+#include "libstart/base/path-value.h"
 #include "libstart/mount/bind-mounts.h"
 #include "libstart/mount/kernel-mounts.h"
+#include "libstart/mount/mask-links.h"
 #include "libstart/mount/mount-tree.h"
 #include "libstart/mount/root-file.h"
 #include "libstart/program-start/program-mounts.h"
@@ -80,6 +82,23 @@ static bool is_the_hosts(const RuntimeContainer *container, const ContainerMount
                g_str_equal(mount->oci->destination, "/sys");
 }
 
+/* Of the kernel's files another runtime sees to it itself. */
+static bool check_masks(const RuntimeContainer *container, int root, GError **error) {
+        const runtime_spec_schema_config_linux *linux_ = container->spec->linux;
+        g_auto(MaskLinks) links = {
+                .root = root,
+                .mounts = container->mounts,
+                .is_root_shared = container->root_is_kept,
+                .is_by_path = true,
+        };
+
+        for (size_t i = 0; i < linux_->masked_paths_len; i++)
+                if (!path_value_is_of_kernel(linux_->masked_paths[i]) &&
+                    !mask_links_check(&links, linux_->masked_paths[i], error))
+                        return false;
+        return true;
+}
+
 bool program_mounts_make(const RuntimeContainer *container, const char *directory, GError **error) {
         BindMountContext context = {
                 .request = container->request,
@@ -94,6 +113,8 @@ bool program_mounts_make(const RuntimeContainer *container, const char *director
         if (root < 0)
                 return error_set_errno(error, errno, "Cannot open the container's root, '%s'",
                                        container->spec->root->path);
+        if (!check_masks(container, root, error))
+                return false;
         context.root_fd = root;
         for (guint i = 0; i < container->mounts->n_mounts; i++) {
                 ContainerMount *mount = container->mounts->mounts[i];
@@ -105,4 +126,16 @@ bool program_mounts_make(const RuntimeContainer *container, const char *director
                         return false;
         }
         return true;
+}
+
+void program_mounts_detach(const RuntimeContainer *container, const char *directory) {
+        const char *const places[] = { container->secrets_place, container->spec->root->path,
+                                       container->layer_place };
+
+        /* It is this process's own, if it is there. So the others are not the host's mounts. */
+        if (umount2(directory, MNT_DETACH) < 0)
+                return;
+        for (size_t i = 0; i < G_N_ELEMENTS(places); i++)
+                if (places[i])
+                        (void) umount2(places[i], MNT_DETACH);
 }

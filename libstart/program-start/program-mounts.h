@@ -10,3 +10,6 @@
  * are bind mounts of that afterwards. Where a link of the image's leads a mount to what the kernel shows, that is an
  * error. */
 bool program_mounts_make(const RuntimeContainer *container, const char *directory, GError **error);
+
+/* Takes away what that has put on directories of the host's, so that this process can remove them. */
+void program_mounts_detach(const RuntimeContainer *container, const char *directory);

@@ -5,9 +5,11 @@
 #include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "libstart/base/directory.h"
 #include "libstart/base/error.h"
 #include "libstart/base/keyring.h"
 #include "libstart/base/log.h"
@@ -70,7 +72,11 @@ static bool has_own_keyring(const RuntimeContainer *container) {
         return (kind == RUNTIME_CRUN || kind == RUNTIME_RUNC) && !container->userns->uids;
 }
 
-static bool create(const RuntimeContainer *container, const char *bundle, const char *pid_file, GError **error) {
+static bool create(const RuntimeContainer *container, const char *bundle, const char *pid_file, bool by_hand,
+                   GError **error) {
+        RuntimeCall call = { .what = "create the container",
+                             .n_passed = container->preserve_fds,
+                             .takes_along = by_hand };
         g_autofree char *preserve = g_strdup_printf("--preserve-fds=%d", container->preserve_fds);
         const char *words[] = { "create", "--bundle", bundle, "--pid-file", pid_file, NULL, NULL, NULL, NULL };
         size_t n = 5;
@@ -83,27 +89,28 @@ static bool create(const RuntimeContainer *container, const char *bundle, const 
         if (container->preserve_fds > 0)
                 words[n++] = preserve;
         words[n] = container->id;
-        return run(container, words,
-                   (RuntimeCall) { .what = "create the container", .n_passed = container->preserve_fds }, error);
+        return run(container, words, call, error);
 }
 
 static void remove_container(const RuntimeContainer *container) {
         const char *words[] = { "delete", "--force", container->id, NULL };
         g_autoptr(GError) error = NULL;
 
+        if (access(container->request->runtime, X_OK) < 0) /* as create has said */
+                return;
         if (!run(container, words, (RuntimeCall) { .what = "remove the container", .reaps = true }, &error))
                 log_warning("%s", error->message);
 }
 
-static pid_t read_pid(const char *path, GError **error) {
+static pid_t read_pid(const RuntimeContainer *container, const char *path, GError **error) {
         g_autofree char *text = NULL;
         gint64 pid;
 
-        if (!g_file_get_contents(path, &text, NULL, error))
-                return -1;
-        if (g_ascii_string_to_signed(g_strchomp(text), 10, 2, G_MAXINT, &pid, NULL))
+        if (g_file_get_contents(path, &text, NULL, NULL) &&
+            g_ascii_string_to_signed(g_strchomp(text), 10, 2, G_MAXINT, &pid, NULL))
                 return (pid_t) pid;
-        error_set(error, KT_ERROR_FAILED, "The runtime has written no process to '%s'", path);
+        error_set(error, KT_ERROR_FAILED, "%s has made no container, and said no word: is it an OCI runtime?",
+                  container->request->runtime);
         return -1;
 }
 
@@ -154,18 +161,24 @@ static bool start(const RuntimeContainer *container, pid_t payload, GError **err
                (!name || await_exec(container, payload, name, error));
 }
 
-static pid_t create_and_start(const RuntimeContainer *container, GError **error) {
+static pid_t create_and_start(const RuntimeContainer *container, bool by_hand, GError **error) {
         g_autofree char *bundle = g_build_filename(container->state_root, BUNDLE, NULL);
         g_autofree char *mounts = g_build_filename(container->state_root, MOUNTS, NULL);
         g_autofree char *pid_file = g_build_filename(container->state_root, PID_FILE, NULL);
+        g_autofree char *state = g_build_filename(container->state_root, RUNTIME_PROGRAM_STATE, NULL);
         pid_t payload = -1;
 
+        /* What a start by hand has left that was killed is in gVisor's way: no socket can be bound where one is. */
+        if (!directory_remove_tree(state)) {
+                error_set_errno(error, errno, "Cannot remove '%s'", state);
+                return -1;
+        }
         if (!runtime_describe(container, error) || !program_mounts_make(container, mounts, error) ||
             !program_bundle_write(container, bundle, error))
                 return -1;
         timing_mark(container->timing, TIMING_RUNTIME);
-        if (create(container, bundle, pid_file, error))
-                payload = read_pid(pid_file, error);
+        if (create(container, bundle, pid_file, by_hand, error))
+                payload = read_pid(container, pid_file, error);
         timing_mark(container->timing, TIMING_EXEC);
         if (payload > 0 && runtime_adopt(container, payload, error) && start(container, payload, error))
                 return payload;
@@ -178,17 +191,60 @@ static bool become_parent(GError **error) {
                error_set_errno(error, errno, "Cannot become the parent of the container");
 }
 
-/* Where libstart is killed this process goes, too: the delete of ExecStopPost= waits for the container's first
- * process to be gone, and this would be who has to wait for that. */
 pid_t program_start(const RuntimeContainer *container, int *ret_exec_errno, GError **error) {
         *ret_exec_errno = 0;
-        (void) prctl(PR_SET_PDEATHSIG, SIGKILL);
-        return become_parent(error) ? create_and_start(container, error) : -1;
+        return become_parent(error) ? create_and_start(container, false, error) : -1;
 }
 
 /*
  * In the foreground
  */
+
+#define GUARD_FD 3
+
+typedef struct Guard {
+        pid_t pid;
+        int fd;
+} Guard;
+
+/* Of the caller's nothing stays open but the standard streams: who waits for its end waits for that. */
+static void remove_after(const RuntimeContainer *container, int caller) G_GNUC_NORETURN;
+static void remove_after(const RuntimeContainer *container, int caller) {
+        char byte;
+
+        if (dup2(caller, GUARD_FD) == GUARD_FD && syscall(SYS_close_range, GUARD_FD + 1, ~0U, 0) == 0 &&
+            read(GUARD_FD, &byte, 1) == 0)
+                remove_container(container);
+        _exit(0);
+}
+
+/* By hand there is no systemd that kills a control group: where libstart is killed, another process removes the
+ * container. A parent-death signal would not do, as the container is made by a program of others, and begins to run
+ * when that has ended. Where its create is killed, it waits for what the call takes along, too. */
+static bool begin_guard(const RuntimeContainer *container, Guard *ret, GError **error) {
+        int ends[2];
+
+        if (pipe2(ends, O_CLOEXEC) < 0)
+                return error_set_errno(error, errno, "Cannot make a pipe");
+        ret->pid = fork();
+        if (ret->pid == 0) {
+                close(ends[1]);
+                remove_after(container, ends[0]);
+        }
+        if (ret->pid > 0)
+                (void) setpgid(ret->pid, ret->pid); /* who kills all of a job kills libstart, and not this one */
+        ret->fd = ends[1];
+        close(ends[0]);
+        return ret->pid > 0 || error_set_errno(error, errno, "Cannot fork");
+}
+
+static void end_guard(Guard *guard) {
+        int status;
+
+        (void) !write(guard->fd, "", 1);
+        close(guard->fd);
+        (void) process_wait(guard->pid, &status, 0);
+}
 
 static int wait_for(pid_t payload, const sigset_t *all, int stop_signal, GError **error) {
         int status, number;
@@ -208,13 +264,19 @@ static int wait_for(pid_t payload, const sigset_t *all, int stop_signal, GError 
 }
 
 int program_run(const RuntimeContainer *container, int stop_signal, GError **error) {
+        g_autofree char *mounts = g_build_filename(container->state_root, MOUNTS, NULL);
         sigset_t all;
         pid_t payload;
+        Guard guard = { 0 };
+        int status;
 
         sigfillset(&all);
         sigprocmask(SIG_BLOCK, &all, NULL);
-        payload = become_parent(error) ? create_and_start(container, error) : -1;
-        if (payload < 0)
+        if (!become_parent(error) || !begin_guard(container, &guard, error))
                 return -1;
-        return wait_for(payload, &all, stop_signal, error);
+        payload = create_and_start(container, true, error);
+        status = payload > 0 ? wait_for(payload, &all, stop_signal, error) : -1;
+        end_guard(&guard);
+        program_mounts_detach(container, mounts);
+        return status;
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "libstart/base/fd.h"
+#include "libstart/base/process.h"
 #include "libstart/relay/late-pid.h"
 
 static pid_t clone_zombie(pid_t wanted, int cgroup) {
@@ -47,8 +48,7 @@ static bool touch_pidfd(pid_t pid) {
 }
 
 static void reap(pid_t pid) {
-        while (waitpid(pid, NULL, __WALL) < 0 && errno == EINTR)
-                ;
+        (void) process_wait(pid, NULL, __WALL);
 }
 
 int late_pid_open(LatePid *late, pid_t wanted) {

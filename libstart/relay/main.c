@@ -2,9 +2,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "keyturn-config.h"
 #include "libstart/base/error.h"
 #include "libstart/base/log.h"
 #include "libstart/base/program.h"
@@ -67,10 +65,8 @@ static bool run(GError **error) {
 int keyturn_relay_main(int argc, char *argv[]) {
         g_autoptr(GError) error = NULL;
 
-        if (argc == 2 && strcmp(argv[1], "--version") == 0) {
-                puts("keyturn-relay " KEYTURN_VERSION);
+        if (program_says_version("keyturn-relay", argc, argv))
                 return EXIT_SUCCESS;
-        }
         if (argc > 1) {
                 fprintf(stderr, "usage: keyturn-relay [--version]\n"
                                 "Run by systemd as keyturn-relay.service; see keyturn-relay.service(8).\n");

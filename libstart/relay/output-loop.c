@@ -4,7 +4,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/log.h"
 #include "libstart/relay/journal.h"
@@ -28,9 +27,11 @@
 /* When it takes so long, it is said. */
 #define HELD_USEC (2 * G_TIME_SPAN_SECOND)
 
-/* See look_again(): some at once, the others in this distance. */
-#define RECHECKS_AT_ONCE 3
-#define RECHECKS_MAX 23
+/* See look_again(): some at once, the next ones in the distance of RETRY_USEC, then each after twice the time of the
+ * one before, up to a minute. */
+#define RECHECKS_AT_ONCE 3U
+#define RECHECKS_SOON 23U
+#define RECHECKS_MAX 32U
 
 struct OutputLoop {
         int epoll;
@@ -41,7 +42,7 @@ struct OutputLoop {
         GQueue retry;        /* streams without a connection to the journal, or whose file is full */
         gint64 retry_at;     /* monotonic */
         GQueue recheck;      /* streams of which an event may have been missed; in `ready`, too, when there is one */
-        gint64 recheck_at;   /* monotonic */
+        gint64 recheck_at;   /* monotonic; when the first of them is due: then all are looked at */
         GQueue closings;     /* of Closing */
         GPtrArray *ended;    /* sources to be forgotten */
         bool no_worker;      /* none could be started */
@@ -280,16 +281,22 @@ static void open_journal(OutputLoop *loop, RelayStream *stream) {
 /* A write(2) that is larger than the pipe waits until we have made room, and goes on. The kernel tells us of what it
  * writes then only if the pipe was empty. The begin of a line that we have left there keeps it from being empty, and
  * when the writer has filled the pipe again, both of us would wait for each other. So where the pipe may have been
- * full just now, look again, for as long as a writer can need that only waits for a processor. */
+ * full just now, look again: soon, as the writer may only wait for a processor, and then now and then, as it may be
+ * frozen (systemctl freeze), for as long as anybody likes. */
 static void look_again(OutputLoop *loop, RelayStream *stream) {
-        if (stream->moved < JOURNAL_BATCH_MAX || stream->rechecks == RECHECKS_MAX || stream->rechecked)
+        gint64 at = g_get_monotonic_time();
+
+        if (stream->moved < JOURNAL_BATCH_MAX)
                 return;
-        if (stream->rechecks++ < RECHECKS_AT_ONCE) {
+        stream->rechecks = MIN(stream->rechecks + 1, RECHECKS_MAX);
+        if (stream->rechecks <= RECHECKS_AT_ONCE) {
                 enqueue(&loop->ready, stream);
                 return;
         }
-        if (g_queue_is_empty(&loop->recheck))
-                loop->recheck_at = g_get_monotonic_time() + RETRY_USEC;
+        at += (gint64) RETRY_USEC << (MAX(stream->rechecks, RECHECKS_SOON) - RECHECKS_SOON);
+        loop->recheck_at = g_queue_is_empty(&loop->recheck) ? at : MIN(at, loop->recheck_at);
+        if (stream->rechecked)
+                return;
         stream->rechecked = true;
         g_queue_push_tail(&loop->recheck, stream);
 }
@@ -475,6 +482,10 @@ bool output_loop_step(OutputLoop *loop) {
         return loop->ended->len > 0;
 }
 
+bool output_loop_can_go_on(const OutputLoop *loop, GError **error) {
+        return pipe_workers_can_go_on(loop->workers, error);
+}
+
 void output_loop_forget(OutputLoop *loop) {
         for (guint i = 0; i < loop->ended->len; i++) {
                 RelaySource *source = loop->ended->pdata[i];
@@ -520,8 +531,13 @@ bool output_loop_has_work(const OutputLoop *loop) {
 }
 
 int output_loop_wait_time(const OutputLoop *loop, int timeout) {
-        if (loop->no_worker || !g_queue_is_empty((GQueue *) &loop->retry) ||
-            !g_queue_is_empty((GQueue *) &loop->recheck))
+        if (loop->no_worker || !g_queue_is_empty((GQueue *) &loop->retry)) {
                 timeout = RETRY_USEC / G_TIME_SPAN_MILLISECOND;
+        } else if (!g_queue_is_empty((GQueue *) &loop->recheck)) {
+                gint64 left = MAX(loop->recheck_at - g_get_monotonic_time(), 0);
+                int msec = (int) (left / G_TIME_SPAN_MILLISECOND) + 1;
+
+                timeout = timeout < 0 ? msec : MIN(timeout, msec);
+        }
         return pipe_workers_wait_time(loop->workers, timeout);
 }

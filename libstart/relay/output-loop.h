@@ -38,6 +38,8 @@ void output_loop_event(OutputLoop *loop, const struct epoll_event *event);
 /* After the events. Returns true if sources have ended, and the store can be swept; then they can be forgotten. */
 bool output_loop_step(OutputLoop *loop);
 void output_loop_forget(OutputLoop *loop);
+/* False with an error where nothing is moved any more, and another relay is to try it. */
+bool output_loop_can_go_on(const OutputLoop *loop, GError **error);
 /* Is there something for output_loop_move()? */
 bool output_loop_has_work(const OutputLoop *loop);
 /* How long to wait for events, at most `timeout` milliseconds (-1: for ever). */

@@ -20,6 +20,11 @@
 #define PATIENCE_USEC (50 * G_TIME_SPAN_MILLISECOND)
 #define BATCH_MAX 24U
 
+/* One that ends before it has done a job (it was killed, say) is replaced at once, the next ones in this distance.
+ * After so many in a row it is for the next relay: what fails may lie in this one. */
+#define FAILED_PAUSE_USEC (100 * G_TIME_SPAN_MILLISECOND)
+#define FAILED_MAX 10
+
 /* How long the process of the slow lane stays when there is nothing to do in it. */
 #define SLOW_LANE_MSEC 2000
 
@@ -42,6 +47,7 @@ typedef struct Worker {
         guint batches;  /* that it was given */
         bool works;     /* on one of them */
         bool woken;     /* for that one */
+        bool delayed;   /* its process is not to be started yet */
         guint n_jobs;   /* in that, or in the one that is being put together */
         guint seen;     /* `next`, at the last look */
         gint64 look_at; /* when to look again; monotonic */
@@ -56,6 +62,8 @@ struct PipeWorkers {
         int done; /* an eventfd: some batch is done */
         Worker *lanes[PIPE_LANES];
         GPtrArray *given_up;
+        guint n_failed;  /* workers in a row */
+        gint64 start_at; /* not before that; monotonic */
         PipeJobOver over;
         void *data;
 };
@@ -161,17 +169,20 @@ static void worker_free(Worker *worker) {
         g_free(worker);
 }
 
-static void end_job(const PipeWorkers *workers, Worker *worker, guint i) {
+static void end_job(PipeWorkers *workers, Worker *worker, guint i) {
         void *owner = worker->orders[i].owner;
         const PipeJob *job = &worker->shared->jobs[i];
+        bool done = atomic_load(&job->done);
 
         if (!owner)
                 return;
         worker->orders[i].owner = NULL;
-        workers->over(job, atomic_load(&job->done), owner, workers->data);
+        if (done)
+                workers->n_failed = 0;
+        workers->over(job, done, owner, workers->data);
 }
 
-static void end_batch(const PipeWorkers *workers, Worker *worker) {
+static void end_batch(PipeWorkers *workers, Worker *worker) {
         for (guint i = 0; i < worker->n_jobs; i++)
                 end_job(workers, worker, i);
         worker->n_jobs = 0;
@@ -304,7 +315,8 @@ bool pipe_workers_start(PipeWorkers *workers, GError **error) {
         for (guint i = 0; i < PIPE_LANES; i++) {
                 Worker *worker = workers->lanes[i];
 
-                if (worker->works || worker->n_jobs == 0)
+                worker->delayed = worker->pid == 0 && g_get_monotonic_time() < workers->start_at;
+                if (worker->works || worker->n_jobs == 0 || worker->delayed)
                         continue;
                 if (worker->pid == 0 && !start_process(workers, i, error)) {
                         forget_process(worker);
@@ -317,6 +329,8 @@ bool pipe_workers_start(PipeWorkers *workers, GError **error) {
 }
 
 static void end_worker(PipeWorkers *workers, Worker *worker) {
+        if (worker->works && workers->n_failed++ > 0)
+                workers->start_at = g_get_monotonic_time() + FAILED_PAUSE_USEC;
         forget_process(worker);
         end_batch(workers, worker);
         (void) g_ptr_array_remove_fast(workers->given_up, worker);
@@ -341,13 +355,24 @@ void pipe_workers_check(PipeWorkers *workers) {
                 check_lane(workers, i);
 }
 
+bool pipe_workers_can_go_on(const PipeWorkers *workers, GError **error) {
+        return workers->n_failed < FAILED_MAX ||
+               error_set(
+                       error, KT_ERROR_FAILED,
+                       "Cannot move the output of containers: worker after worker ends before it has moved anything");
+}
+
 int pipe_workers_wait_time(const PipeWorkers *workers, int timeout) {
-        for (guint i = 0; i < PIPE_LANES; i++)
-                if (workers->lanes[i]->works) {
-                        gint64 left = workers->lanes[i]->look_at - g_get_monotonic_time();
+        for (guint i = 0; i < PIPE_LANES; i++) {
+                const Worker *worker = workers->lanes[i];
+
+                if (worker->works || (worker->delayed && worker->n_jobs > 0)) {
+                        gint64 at = worker->works ? worker->look_at : workers->start_at;
+                        gint64 left = at - g_get_monotonic_time();
                         int msec = (int) (MAX(left, 0) / G_TIME_SPAN_MILLISECOND) + 1;
 
                         timeout = timeout < 0 ? msec : MIN(timeout, msec);
                 }
+        }
         return timeout;
 }

@@ -51,5 +51,7 @@ void pipe_workers_event(PipeWorkers *workers, const struct epoll_event *event);
 
 /* Give up who has to be given up. */
 void pipe_workers_check(PipeWorkers *workers);
+/* False with an error where one after the other ends before it has done anything: another relay is to try it. */
+bool pipe_workers_can_go_on(const PipeWorkers *workers, GError **error);
 /* When that is to be called next, at most in `timeout` milliseconds (-1: for ever). */
 int pipe_workers_wait_time(const PipeWorkers *workers, int timeout);

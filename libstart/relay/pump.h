@@ -17,6 +17,7 @@ typedef struct Pump {
         char *buffer;
 } Pump;
 
+/* Makes the buffer; the scratch pipe is made when it is needed. pump_clear() frees both. */
 void pump_open(Pump *pump);
 void pump_clear(Pump *pump);
 

@@ -218,7 +218,7 @@ bool relay_step(Relay *relay, int timeout, GError **error) {
         if (any_ended)
                 sweep_store(relay);
         output_loop_forget(relay->output);
-        return true;
+        return output_loop_can_go_on(relay->output, error);
 }
 
 guint relay_n_sources(const Relay *relay) {

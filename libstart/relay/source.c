@@ -169,7 +169,7 @@ RelaySource *relay_source_new(RelayRecord *record, int *fds, GError **error) {
 
 static bool load_record(RelaySource *source, GError **error) {
         char text[RECORD_MAX];
-        ssize_t n = pread(source->memory, text, sizeof text - 1, 0);
+        ssize_t n = fd_read_begin(source->memory, text, sizeof text - 1);
 
         if (n < 0)
                 return error_set_errno(error, errno, "Cannot read from memory");

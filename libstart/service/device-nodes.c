@@ -46,7 +46,7 @@ static bool refuse_missing(const char *path, GError **error) {
         return error_set(
                 error, KT_ERROR_NOT_FOUND,
                 "Device '%s' is not there. To wait for it: BindsTo=%s and After=%s in [Unit], see DEVICES in "
-                "keyturn.container(5). To do without it: AddDevice=-%s",
+                "keyturn.container(5). To do without it, name it '-%s'",
                 path, unit, unit, path);
 }
 
@@ -65,8 +65,8 @@ bool device_node_check_rest(const char *asked, const char *path, const char *acc
                 if (!(mode & all[i].mode) && access(path, all[i].mode) == 0)
                         return error_set(error, KT_ERROR_UNSUPPORTED,
                                          "Nothing keeps a container of this user from %s '%s', as she may do it: "
-                                         "write AddDevice=%s without what is to be allowed, or let root start it",
-                                         all[i].what, asked, asked);
+                                         "name it without what is to be allowed, or let root start it",
+                                         all[i].what, asked);
         return true;
 }
 
@@ -167,9 +167,8 @@ static bool add_directory(GPtrArray *nodes, const DeviceRequest *device, const c
         guint before = nodes->len;
 
         if (device->kind != DEVICE_DIRECTORY && !guarded)
-                return error_set(error, KT_ERROR_USAGE,
-                                 "'%s' is a directory: write AddDevice=%s/, with a slash at its end", device->source,
-                                 device->source);
+                return error_set(error, KT_ERROR_USAGE, "'%s' is a directory: name it '%s/', with a slash at its end",
+                                 device->source, device->source);
         return add_all(nodes, device, path, error) &&
                (nodes->len > before || device->optional ||
                 error_set(error, KT_ERROR_NOT_FOUND, "There is no device in the directory '%s'", device->source));

@@ -10,11 +10,15 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
+#include "libstart/base/log.h"
+#include "libstart/base/process.h"
 #include "libstart/relay-client/relay-client.h"
 #include "libstart/service/output-copier.h"
 
 #define BUFFER_SIZE 65536
 #define FIRST_FD 3 /* of the copier's own */
+
+static int write_errno; /* of what was dropped */
 
 /* What the file does not take is dropped: its writer must not wait for ever because a disk is full. */
 static void write_all(int fd, const char *data, ssize_t size) {
@@ -26,9 +30,10 @@ static void write_all(int fd, const char *data, ssize_t size) {
                 if (n > 0) {
                         data += n;
                         size -= n;
-                } else if (n == 0 || (errno != EINTR && errno != EAGAIN))
+                } else if (n == 0 || (errno != EINTR && errno != EAGAIN)) {
+                        write_errno = n == 0 ? EIO : errno;
                         return;
-                else if (errno == EAGAIN)
+                } else if (errno == EAGAIN)
                         (void) poll(&writable, 1, -1);
         }
 }
@@ -79,12 +84,12 @@ static void run_copier(const int reads[2], const int files[2]) {
         for (gsize i = 0; i < G_N_ELEMENTS(ignored); i++)
                 signal(ignored[i], SIG_IGN);
         if (!keep_only(fds))
-                _exit(EXIT_FAILURE);
+                _exit(errno);
 
         struct pollfd pipes[2] = { { .fd = fds[0], .events = POLLIN }, { .fd = fds[1], .events = POLLIN } };
 
         copy_until_end(pipes, fds + 2);
-        _exit(EXIT_SUCCESS);
+        _exit(write_errno);
 }
 
 /* A child that sends no signal when it ends: libcrun, which waits for its children, does not see it. */
@@ -117,9 +122,12 @@ bool output_copier_start(OutputCopier *copier, const int files[2], GError **erro
 }
 
 void output_copier_finish(OutputCopier *copier) {
+        int status;
+
         fd_close(&copier->write[0]);
         fd_close(&copier->write[1]);
-        while (copier->pid > 0 && waitpid(copier->pid, NULL, __WALL) < 0 && errno == EINTR)
-                ;
+        if (copier->pid > 0 && process_wait(copier->pid, &status, __WALL) > 0 && status != 0)
+                log_warning("Some of what the container has said is lost, as it could not be written: %s",
+                            WIFEXITED(status) ? g_strerror(WEXITSTATUS(status)) : "who writes it was killed");
         copier->pid = 0;
 }

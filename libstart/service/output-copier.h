@@ -18,5 +18,6 @@ typedef struct OutputCopier {
 /* `files`: where to copy what; -1 for nothing. Both to the same file is one pipe. */
 bool output_copier_start(OutputCopier *copier, const int files[2], GError **error);
 
-/* When all who have the pipes have closed them, this process first: waits until everything is written. */
+/* When all who have the pipes have closed them, this process first: waits until everything is written, and warns
+ * if that could not be. */
 void output_copier_finish(OutputCopier *copier);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,9 +13,6 @@
 #include "libstart/base/user-view.h"
 #include "libstart/service/stale-state.h"
 #include "libstart/service/state-dir.h"
-
-/* Directories that nftw(3) keeps open at a time; it opens others anew. */
-#define MAX_OPEN 16
 
 /* systemd would take the directory for its own, and remove it with what is in it. */
 static bool is_a_services(const char *name) {
@@ -120,17 +116,9 @@ bool state_dir_make(const ContainerRequest *request, StateDir *ret, GError **err
         return true;
 }
 
-static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *where) {
-        return type == FTW_DP ? rmdir(path) : unlink(path);
-}
-
-static bool remove_tree(const char *path) {
-        return nftw(path, remove_entry, MAX_OPEN, FTW_DEPTH | FTW_PHYS | FTW_MOUNT) == 0;
-}
-
 void state_dir_discard(StateDir *state_dir) {
         /* Twice: nobody else removes it, and a call that failed once need not fail again. */
-        if (state_dir->own && !remove_tree(state_dir->path) && !remove_tree(state_dir->path))
+        if (state_dir->own && !directory_remove_tree(state_dir->path) && !directory_remove_tree(state_dir->path))
                 log_warning("Cannot remove '%s': %s", state_dir->path, g_strerror(errno));
         state_dir->own = false;
 }

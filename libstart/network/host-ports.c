@@ -7,7 +7,7 @@
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/user-view.h"
-#include "libstart/network/port-check.h"
+#include "libstart/network/host-ports.h"
 #include "libstart/value/names.h"
 
 #define MAX_TRIES 100
