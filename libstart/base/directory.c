@@ -2,14 +2,19 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "libstart/base/directory.h"
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
+
+/* That nftw(3) keeps open at a time; it opens others anew. */
+#define TREE_FDS_MAX 16
 
 bool directory_make(const char *path, mode_t mode, GError **error) {
         bool made = mkdir(path, mode) == 0;
@@ -88,6 +93,50 @@ bool directory_write_file(const char *path, const char *name, const char *text, 
         error_set_errno(error, errno, "Cannot write '%s/%s'", path, name);
         (void) unlinkat(directory, UNFINISHED, 0);
         return false;
+}
+
+static bool is_at(int fd, const char *path) {
+        struct stat st, found;
+
+        return fstat(fd, &st) == 0 && lstat(path, &found) == 0 && st.st_dev == found.st_dev &&
+               st.st_ino == found.st_ino;
+}
+
+/* Whoever had the lock before has renamed or removed the file that was opened. */
+static int open_locked(const char *path) {
+        for (;;) {
+                _cleanup_close_ int fd = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+                bool locked = fd >= 0 && flock(fd, LOCK_EX) == 0;
+
+                if (locked && is_at(fd, path))
+                        return fd_steal(&fd);
+                if (!locked && errno != EINTR)
+                        return -1;
+        }
+}
+
+bool directory_replace_file(const char *path, const char *data, size_t length, mode_t mode,
+                            const struct timespec *times, GError **error) {
+        g_autofree char *directory = g_path_get_dirname(path), *name = g_path_get_basename(path);
+        g_autofree char *unfinished = g_strdup_printf("%s/.%s" UNFINISHED, directory, name);
+        _cleanup_close_ int fd = open_locked(unfinished);
+
+        if (fd >= 0 && ftruncate(fd, 0) == 0 && fd_write_all(fd, data, length) && fchmod(fd, mode) == 0 &&
+            (!times || futimens(fd, times) == 0) && rename(unfinished, path) == 0)
+                return true;
+        error_set_errno(error, errno, "Cannot write '%s'", path);
+        if (fd >= 0)
+                (void) unlink(unfinished);
+        return false;
+}
+
+static int remove_entry(const char *path, G_GNUC_UNUSED const struct stat *st, G_GNUC_UNUSED int type,
+                        G_GNUC_UNUSED struct FTW *place) {
+        return remove(path);
+}
+
+bool directory_remove_tree(const char *path) {
+        return nftw(path, remove_entry, TREE_FDS_MAX, FTW_DEPTH | FTW_PHYS | FTW_MOUNT) == 0 || errno == ENOENT;
 }
 
 /* All that is there, not names that are known: a file that was being written when its writer was killed has a name

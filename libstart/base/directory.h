@@ -5,6 +5,7 @@
 #include <glib.h>
 #include <stdbool.h>
 #include <sys/types.h>
+#include <time.h>
 
 /* Makes the directory `path`, which is absolute, with this mode under any umask. Missing directories above it get
  * 0755: several programs have a part of /run/keyturn and of /var/lib/keyturn, any of them may be the first, and the
@@ -28,5 +29,16 @@ char **directory_list(const char *path, GError **error);
  * there meanwhile: it is ".new" while it is written, and what a kill leaves of it the next one writes over. */
 bool directory_write_file(const char *path, const char *name, const char *text, mode_t mode, GError **error);
 
+/* Writes a file, whole or not at all unless the power fails, with times[2] of utimensat(2) if not NULL. Others may do
+ * so meanwhile: they wait for each other. In a directory of ours: it is ".NAME.new" while it is written, and what a
+ * kill leaves of it the next one writes over. */
+bool directory_replace_file(const char *path, const char *data, size_t length, mode_t mode,
+                            const struct timespec *times, GError **error);
+
 /* Removes what is in a directory, but the file `kept` (NULL: none), and other directories. None is no error. */
 bool directory_remove_files(const char *path, const char *kept, GError **error);
+
+/* Removes a directory on /run with all that is in it, but no mount and what is below one. (On an overlay any file
+ * looks like one.) Only for what is ours alone: what a payload wrote can be too much for that (volume/tree-copy.h).
+ * None is no error; false with errno. */
+bool directory_remove_tree(const char *path);

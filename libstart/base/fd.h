@@ -33,6 +33,18 @@ static inline int fd_steal(int *fd) {
         return r;
 }
 
+/* The file from its beginning, where that is not longer; -1 with errno. A read(2) alone may return less. */
+static inline ssize_t fd_read_begin(int fd, char *data, size_t size) {
+        size_t length = 0;
+        ssize_t n;
+
+        do {
+                n = pread(fd, data + length, size - length, (off_t) length);
+                length += n > 0 ? (size_t) n : 0;
+        } while ((n > 0 && length < size) || (n < 0 && errno == EINTR));
+        return n < 0 ? -1 : (ssize_t) length;
+}
+
 /* Writes all of it; false with errno. Where there is not room for all, write(2) writes a part, and says ENOSPC only
  * then. */
 static inline bool fd_write_all(int fd, const char *data, size_t length) {

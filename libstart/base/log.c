@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
+#include "libstart/base/fd.h"
 #include "libstart/base/log.h"
 #include "libstart/base/printable.h"
 
@@ -13,8 +15,8 @@
 /* The logger is the one thing that is global outside a main file: every message must find it. */
 static struct {
         const char *program;
-        int stderr_fd; /* -1: nobody listens there */
-        bool with_prefix;
+        int stderr_fd;       /* -1: nobody listens there */
+        const char *journal; /* DEVICE:INODE of its stream; NULL: systemd has given none */
         int max_priority;
         int kmsg_fd;
 } logger = { .program = "keyturn", .stderr_fd = STDERR_FILENO, .max_priority = LOG_INFO, .kmsg_fd = -1 };
@@ -23,7 +25,7 @@ void log_open(const char *program, LogTargets targets, int max_priority) {
         logger.program = program;
         logger.max_priority = max_priority;
         logger.stderr_fd = targets & LOG_TO_STDERR ? STDERR_FILENO : -1;
-        logger.with_prefix = getenv("JOURNAL_STREAM");
+        logger.journal = getenv("JOURNAL_STREAM");
         if (targets & LOG_TO_KMSG && logger.kmsg_fd < 0)
                 logger.kmsg_fd = open("/dev/kmsg", O_WRONLY | O_CLOEXEC | O_NOCTTY);
 }
@@ -32,14 +34,26 @@ void log_redirect(int fd) {
         logger.stderr_fd = fd;
 }
 
-/* One write(2), so that lines of programs running at the same time do not mix. */
-static void write_once(int fd, const char *text) {
+/* One write(2), so that lines of programs running at the same time do not mix; another where a signal has cut it. */
+static void write_lines(int fd, const char *text) {
         if (fd >= 0)
-                (void) !write(fd, text, strlen(text));
+                (void) fd_write_all(fd, text, strlen(text));
 }
 
 void log_lines(const char *lines) {
-        write_once(logger.stderr_fd, lines);
+        write_lines(logger.stderr_fd, lines);
+}
+
+/* Below a service, standard error may be a file or another's pipe all the same. Asked for a message only: a start
+ * that says nothing makes no system call for it. */
+static bool is_journal(int fd) {
+        g_autofree char *stream = NULL;
+        struct stat st;
+
+        if (!logger.journal || fstat(fd, &st) < 0)
+                return false;
+        stream = g_strdup_printf("%ju:%ju", (uintmax_t) st.st_dev, (uintmax_t) st.st_ino);
+        return g_str_equal(stream, logger.journal);
 }
 
 /* For people; the journal has the priority. */
@@ -65,9 +79,10 @@ void log_message(int priority, const char *format, ...) {
                 g_autofree char *entry = g_strdup_printf("<%d>%s[%d]: %s\n", priority, logger.program, (int) getpid(),
                                                          message);
 
-                write_once(logger.kmsg_fd, entry);
+                write_lines(logger.kmsg_fd, entry);
         }
-        line = logger.with_prefix ? g_strdup_printf("<%d>%s\n", priority, message) :
-                                    g_strdup_printf("%s: %s%s\n", logger.program, name_severity(priority), message);
-        write_once(logger.stderr_fd, line);
+        line = is_journal(logger.stderr_fd) ?
+                       g_strdup_printf("<%d>%s\n", priority, message) :
+                       g_strdup_printf("%s: %s%s\n", logger.program, name_severity(priority), message);
+        write_lines(logger.stderr_fd, line);
 }

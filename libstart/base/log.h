@@ -7,7 +7,7 @@
 /* One logging API, its backends chosen once in main(). A message is a line, with nothing that a terminal or the
  * journal would take for more than text (printable.h), and cut at 2 KiB.
  *
- * LOG_TO_STDERR  lines on standard error; under systemd ($JOURNAL_STREAM set) each begins with the
+ * LOG_TO_STDERR  lines on standard error; where that is the journal ($JOURNAL_STREAM) each begins with the
  *                "<priority>" prefix that the journal understands, else with the program's name and, for
  *                people, the word error or warning: "libstart: error: MESSAGE"
  * LOG_TO_KMSG    "<priority>name[pid]: " lines on /dev/kmsg: the only log there is while generators run

@@ -83,6 +83,8 @@ void printable_print(const char *format, ...) {
 
 bool printable_flush(GError **error) {
         errno = EIO; /* where it was an earlier write that failed */
-        return (fflush(stdout) == 0 && !ferror(stdout)) ||
-               error_set_errno(error, errno, "Cannot write to standard output");
+        if (fflush(stdout) == 0 && !ferror(stdout))
+                return true;
+        clearerr(stdout); /* it is said once */
+        return error_set_errno(error, errno, "Cannot write to standard output");
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "libstart/base/process.h"
 
@@ -35,6 +37,38 @@ pid_t process_wait(pid_t pid, int *ret_status, int options) {
                 ended = waitpid(pid, ret_status, options);
         while (ended < 0 && errno == EINTR);
         return ended;
+}
+
+/* The name before it may hold anything, and ends with the line's last parenthesis. */
+char *process_read_stat(pid_t pid, guint number) {
+        g_autofree char *path = g_strdup_printf("/proc/%d/stat", (int) pid), *stat = NULL;
+        const char *field = g_file_get_contents(path, &stat, NULL, NULL) ? strrchr(stat, ')') : NULL;
+
+        for (guint i = 2; field && i < number; i++)
+                field = strchr(field + 1, ' ');
+        return field ? g_strndup(field + 1, strcspn(field + 1, " \n")) : NULL;
+}
+
+static bool is_child(pid_t pid) {
+        g_autofree char *parent = process_read_stat(pid, 4);
+
+        return parent && g_ascii_strtoll(parent, NULL, 10) == getpid();
+}
+
+static void kill_children(void) {
+        g_autoptr(GDir) dir = g_dir_open("/proc", 0, NULL);
+        const char *name;
+        gint64 pid;
+
+        while (dir && (name = g_dir_read_name(dir)))
+                if (g_ascii_string_to_signed(name, 10, 1, G_MAXINT, &pid, NULL) && is_child((pid_t) pid))
+                        (void) kill((pid_t) pid, SIGKILL);
+}
+
+void process_kill_descendants(void) {
+        do
+                kill_children();
+        while (process_wait(-1, NULL, 0) > 0);
 }
 
 /* A line "0::PATH"; others are those of cgroup v1. */

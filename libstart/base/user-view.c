@@ -12,6 +12,7 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
+#include "libstart/base/process.h"
 #include "libstart/base/user-view.h"
 
 static bool is_entered;
@@ -35,7 +36,7 @@ static bool read_holder(const char *path, pid_t *ret_pid, guint64 *ret_begin) {
         char text[64] = "";
         _cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
 
-        if (fd < 0 || read(fd, text, sizeof text - 1) < 0)
+        if (fd < 0 || fd_read_begin(fd, text, sizeof text - 1) < 0)
                 return false;
         if (sscanf(text, "%d %" G_GUINT64_FORMAT, ret_pid, ret_begin) == 2)
                 return true;
@@ -43,16 +44,11 @@ static bool read_holder(const char *path, pid_t *ret_pid, guint64 *ret_begin) {
         return false;
 }
 
-/* In ticks since the boot (field 22 of stat, proc(5)): a process that has got the number of an ended one began later.
- * 0 where there is none. */
+/* In ticks since the boot: a process that has got the number of an ended one began later. 0 where there is none. */
 static guint64 find_begin(pid_t pid) {
-        enum { AFTER_NAME = 20 };
-        g_autofree char *path = g_strdup_printf("/proc/%d/stat", (int) pid), *stat = NULL;
-        const char *field = g_file_get_contents(path, &stat, NULL, NULL) ? strrchr(stat, ')') : NULL;
+        g_autofree char *ticks = process_read_stat(pid, 22);
 
-        for (int i = 0; field && i < AFTER_NAME; i++)
-                field = strchr(field + 1, ' ');
-        return field ? g_ascii_strtoull(field + 1, NULL, 10) : 0;
+        return ticks ? g_ascii_strtoull(ticks, NULL, 10) : 0;
 }
 
 /* An ended one's number may be that of a thread now, for which the kernel has other errors. */
@@ -98,9 +94,8 @@ int user_view_lock(GError **error) {
 bool user_view_announce(int lock, GError **error) {
         g_autofree char *text = g_strdup_printf("%-20d %-20" G_GUINT64_FORMAT "\n", (int) getpid(),
                                                 find_begin(getpid()));
-        size_t length = strlen(text);
 
-        return pwrite(lock, text, length, 0) == (ssize_t) length ||
+        return (lseek(lock, 0, SEEK_SET) == 0 && fd_write_all(lock, text, strlen(text))) ||
                error_set_errno(error, errno, "Cannot write down who holds the user's namespaces");
 }
 

@@ -9,7 +9,6 @@
 #include "libstart/base/directory.h"
 #include "libstart/base/error.h"
 #include "libstart/base/log.h"
-#include "libstart/base/paths.h"
 #include "libstart/base/program.h"
 #include "libstart/base/user-view.h"
 #include "libstart/cdi-yaml/cdi-yaml.h"
@@ -57,9 +56,7 @@ static bool put(const char *path, GError **error) {
         times[0] = times[1] = (struct timespec) { identity.ctime / G_GINT64_CONSTANT(1000000000),
                                                   identity.ctime % G_GINT64_CONSTANT(1000000000) };
         return directory_make(directory, 0755, error) &&
-               g_file_set_contents_full(copy, json, -1, G_FILE_SET_CONTENTS_CONSISTENT, 0644, error) &&
-               (utimensat(AT_FDCWD, copy, times, 0) == 0 ||
-                error_set_errno(error, errno, "Cannot set the time of '%s'", copy));
+               directory_replace_file(copy, json, strlen(json), 0644, times, error);
 }
 
 static bool put_all(void) {
@@ -97,6 +94,8 @@ int keyturn_cdi_main(int argc, char *argv[]) {
         g_autoptr(GError) error = NULL;
 
         log_open("keyturn-cdi", LOG_TO_STDERR, LOG_INFO);
+        if (program_says_version("keyturn-cdi", argc, argv))
+                return EXIT_SUCCESS;
         if (argc > 2 || (argc == 2 && argv[1][0] != '/')) {
                 log_error("usage: keyturn-cdi [FILE], with an absolute path");
                 return EXIT_FAILURE;

@@ -97,7 +97,8 @@ const YamlNode *kube_data_find(Kube *kube, const YamlNode *map, const char *fiel
         if (!name)
                 kube_error(kube, map, "%s is missing", field);
         else if (!found && !kube_flag(kube, map, "optional", false))
-                kube_error(kube, yaml_node_get(map, field), "'%s': no file of Yaml=%s has a %s of this name", name,
-                           is_secret ? "" : " or ConfigMap=", is_secret ? "Secret" : "ConfigMap");
+                kube_error(kube, yaml_node_get(map, field),
+                           "'%s': no file of Yaml=%s has a %s of this name: name the file that has it there, too",
+                           name, is_secret ? "" : " or ConfigMap=", is_secret ? "Secret" : "ConfigMap");
         return found;
 }

@@ -235,6 +235,8 @@ int keyturn_kube_main(int argc, char *argv[]) {
         g_autoptr(GError) error = NULL;
 
         log_open("keyturn-kube", LOG_TO_STDERR, LOG_INFO);
+        if (program_says_version("keyturn-kube", argc, argv))
+                return EXIT_SUCCESS;
         for (size_t i = 0; argc > 3 && i < G_N_ELEMENTS(commands); i++) {
                 if (!g_str_equal(argv[1], commands[i].name))
                         continue;
@@ -244,8 +246,9 @@ int keyturn_kube_main(int argc, char *argv[]) {
                         log_error("%s", error->message);
                 return EXIT_FAILURE;
         }
-        log_error("usage: keyturn-kube convert STEM KUBE-FILE WORD...\n"
-                  "       keyturn-kube data DIRECTORY STEM WORD...\n"
-                  "       keyturn-kube ended any|all UNIT...");
+        fputs("usage: keyturn-kube convert STEM KUBE-FILE WORD...\n"
+              "       keyturn-kube data DIRECTORY STEM WORD...\n"
+              "       keyturn-kube ended any|all UNIT...\n",
+              stderr);
         return EXIT_FAILURE;
 }

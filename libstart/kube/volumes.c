@@ -177,9 +177,17 @@ typedef struct Mount {
         KubeContainer *container;
         const YamlNode *node, *volume;
         const char *name, *path, *subpath;
-        const char *options; /* ":ro" and the like */
+        const char *options; /* without "ro" */
         bool read_only;
 } Mount;
+
+static void put_line(const Mount *mount, const char *source) {
+        bool has_options = mount->options[0];
+
+        kube_line(&mount->container->file, mount->node, "Volume", "%s:%s%s%s%s%s", source, mount->path,
+                  mount->read_only || has_options ? ":" : "", mount->read_only ? "ro" : "",
+                  mount->read_only && has_options ? "," : "", mount->options);
+}
 
 static void mount_host(const Mount *mount) {
         static const char *const types[] = { "", "Directory", "File", "Socket", "CharDevice", "BlockDevice", NULL };
@@ -206,10 +214,12 @@ static void mount_host(const Mount *mount) {
                              path);
         else if (!g_strv_contains(types, type))
                 kube_error(kube, host, "type: '%s' is not known", type);
+        if (g_str_has_suffix(type, "Device") && mount->options[0])
+                kube_error(kube, mount->node, "'%s': a device takes no options but ro", mount->options);
         if (g_str_has_suffix(type, "Device"))
                 kube_line(file, mount->node, "AddDevice", "%s:%s%s", path, mount->path, mount->read_only ? ":r" : "");
         else
-                kube_line(file, mount->node, "Volume", "%s:%s%s", path, mount->path, mount->options);
+                put_line(mount, path);
 }
 
 /* source: a volume, or the file that makes one. */
@@ -218,7 +228,7 @@ static void mount_volume(const Mount *mount, const char *source) {
         g_autofree char *word = NULL;
 
         if (!mount->subpath) {
-                kube_line(file, mount->node, "Volume", "%s:%s%s", source, mount->path, mount->options);
+                put_line(mount, source);
                 return;
         }
         if (!is_inside(mount->subpath) || strpbrk(mount->subpath, ",\"") || strpbrk(mount->path, ",\""))
@@ -241,10 +251,7 @@ static void mount_claim(const Mount *mount) {
                 kube_error(kube, claim, "claimName is missing, or no name of a volume");
                 return;
         }
-        if (kube_flag(kube, claim, "readOnly", false)) {
-                this.read_only = true;
-                this.options = ":ro";
-        }
+        this.read_only = mount->read_only || kube_flag(kube, claim, "readOnly", false);
         if (kube->is_forced && !g_hash_table_contains(kube->claims, name))
                 g_hash_table_insert(kube->loose_claims, (char *) name, (YamlNode *) claim);
         mount_volume(&this, kube->is_forced || g_hash_table_contains(kube->claims, name) ? file : name);
@@ -282,25 +289,47 @@ static const YamlNode *find_volume(const KubePod *pod, const char *name) {
         return NULL;
 }
 
-static const char *find_options(Kube *kube, const YamlNode *node, bool read_only) {
+static void add_propagation(Kube *kube, const YamlNode *node, GPtrArray *options) {
         const char *propagation = kube_text(kube, node, "mountPropagation") ?: "None";
 
         if (g_str_equal(propagation, "HostToContainer"))
-                return read_only ? ":ro,rslave" : ":rslave";
-        if (g_str_equal(propagation, "Bidirectional"))
-                return read_only ? ":ro,rshared" : ":rshared";
-        if (!g_str_equal(propagation, "None"))
+                g_ptr_array_add(options, g_strdup("rslave"));
+        else if (g_str_equal(propagation, "Bidirectional"))
+                g_ptr_array_add(options, g_strdup("rshared"));
+        else if (!g_str_equal(propagation, "None"))
                 kube_error(kube, node, "mountPropagation: '%s' is not known", propagation);
-        return read_only ? ":ro" : "";
+}
+
+/* As Podman reads it: behind mountPath may stand options of Volume=, of which the generator says what is wrong. */
+static char *find_options(Kube *kube, const YamlNode *node, const char *given, bool *read_only) {
+        g_auto(GStrv) words = g_strsplit(given ?: "", ",", -1);
+        g_autoptr(GPtrArray) options = g_ptr_array_new_with_free_func(g_free);
+
+        for (char **word = words; *word; word++)
+                if (g_str_equal(*word, "rw") && *read_only)
+                        kube_error(kube, node, "mountPath has rw, and readOnly is true: remove one of the two");
+                else if (g_str_equal(*word, "ro"))
+                        *read_only = true;
+                else if (!g_str_equal(*word, "rw"))
+                        g_ptr_array_add(options, g_strdup(*word));
+        add_propagation(kube, node, options);
+        g_ptr_array_add(options, NULL);
+        return g_strjoinv(",", (char **) options->pdata);
+}
+
+/* What is made for a ConfigMap or a Secret has a label that all containers may read, anyway. */
+static bool takes_options(const Mount *mount) {
+        if (yaml_node_get(mount->volume, "configMap") || yaml_node_get(mount->volume, "secret"))
+                return g_ascii_strcasecmp(mount->options, "z") == 0;
+        return !mount->subpath && !yaml_node_get(mount->volume, "image");
 }
 
 static void put_mount(const Mount *mount) {
-        bool has_whole = yaml_node_get(mount->volume, "hostPath") || yaml_node_get(mount->volume, "emptyDir") ||
-                         yaml_node_get(mount->volume, "persistentVolumeClaim");
-
-        if (strstr(mount->options, "rs") && (mount->subpath || !has_whole))
+        if (mount->options[0] && !takes_options(mount))
                 kube_error(mount->container->pod->kube, mount->node,
-                           "mountPropagation is for whole volumes of hostPath, emptyDir and persistentVolumeClaim");
+                           "'%s': mountPropagation, and options but ro, are for whole volumes of hostPath, "
+                           "emptyDir and persistentVolumeClaim",
+                           mount->options);
         if (yaml_node_get(mount->volume, "hostPath"))
                 mount_host(mount);
         else if (yaml_node_get(mount->volume, "persistentVolumeClaim"))
@@ -317,31 +346,30 @@ static void put_mount(const Mount *mount) {
                 kube_error(mount->container->pod->kube, mount->volume, "says of no kind of volume what it is");
 }
 
-void kube_mounts(KubeContainer *container) {
+static void put_mount_of(KubeContainer *container, const YamlNode *node) {
         Kube *kube = container->pod->kube;
-        const GPtrArray *mounts = kube_list(kube, container->node, "volumeMounts");
+        bool ok = kube_check(kube, node, "name mountPath readOnly subPath mountPropagation", mount_others),
+             read_only = kube_flag(kube, node, "readOnly", false);
+        const char *name = ok ? kube_text(kube, node, "name") : NULL,
+                   *path = ok ? kube_text(kube, node, "mountPath") : NULL;
+        const YamlNode *volume = name ? find_volume(container->pod, name) : NULL;
+        g_auto(GStrv) parts = g_strsplit(path ?: "", ":", 3);
+        const char *given = parts[0] ? parts[1] : NULL;
+        g_autofree char *options = find_options(kube, node, given, &read_only);
+        const Mount mount = { container, node,     volume, name, parts[0] ?: "", kube_text(kube, node, "subPath"),
+                              options,   read_only };
 
-        for (guint i = 0; i < mounts->len; i++) {
-                const YamlNode *node = mounts->pdata[i];
-                bool ok = kube_check(kube, node, "name mountPath readOnly subPath mountPropagation", mount_others),
-                     read_only = kube_flag(kube, node, "readOnly", false);
-                const char *name = ok ? kube_text(kube, node, "name") : NULL,
-                           *path = ok ? kube_text(kube, node, "mountPath") : NULL;
-                const YamlNode *volume = name ? find_volume(container->pod, name) : NULL;
-                const Mount mount = { container,
-                                      node,
-                                      volume,
-                                      name,
-                                      path,
-                                      kube_text(kube, node, "subPath"),
-                                      find_options(kube, node, read_only),
-                                      read_only };
+        if (!volume)
+                kube_error(kube, node, "'%s': spec.volumes has no such volume", name ?: "");
+        else if (!path || path[0] != '/' || strchr(path, '\n') || (given && parts[2]))
+                kube_error(kube, node, "mountPath must be an absolute path; behind one ':' it may have options");
+        else
+                put_mount(&mount);
+}
 
-                if (!volume)
-                        kube_error(kube, node, "'%s': spec.volumes has no such volume", name ?: "");
-                else if (!path || path[0] != '/' || strpbrk(path, ":\n"))
-                        kube_error(kube, node, "mountPath must be an absolute path without ':'");
-                else
-                        put_mount(&mount);
-        }
+void kube_mounts(KubeContainer *container) {
+        const GPtrArray *mounts = kube_list(container->pod->kube, container->node, "volumeMounts");
+
+        for (guint i = 0; i < mounts->len; i++)
+                put_mount_of(container, mounts->pdata[i]);
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <glib.h>
+#include <signal.h>
+#include <stdlib.h>
 
 #include "libstart/base/program.h"
 
@@ -10,5 +12,7 @@ static const Program programs[] = {
 };
 
 int main(int argc, char *argv[]) {
+        signal(SIGCHLD, SIG_DFL); /* whoever calls may ignore it, and no child could be waited for */
+        (void) atexit(program_flush);
         return program_called(programs, G_N_ELEMENTS(programs), argv[0])->main(argc, argv);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <glib.h>
+#include <signal.h>
 
 #include "libstart/base/own-program.h"
 #include "libstart/base/program.h"
@@ -19,6 +20,7 @@ static const Program programs[] = {
 int main(int argc, char *argv[]) {
         const Program *program = program_called(programs, G_N_ELEMENTS(programs), argv[0]);
 
+        signal(SIGCHLD, SIG_DFL); /* whoever calls may ignore it, and no child could be waited for */
         own_program_refuse_container(program == programs ? NULL : program->name);
         return program->main(argc, argv);
 }

@@ -50,7 +50,8 @@ static bool parse_number(const char *value, size_t size, guint64 max) {
                 return false;
         memcpy(text, value, size);
         text[size] = '\0';
-        return g_ascii_string_to_unsigned(text, 10, 0, max, NULL, NULL);
+        /* A vertical tab is no space to GLib, but it is to strtoull(3), which GLib calls. */
+        return g_ascii_isdigit(text[0]) && g_ascii_string_to_unsigned(text, 10, 0, max, NULL, NULL);
 }
 
 static ssize_t rule_number(const char *value, size_t size, char *to) {

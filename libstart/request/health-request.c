@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <string.h>
-
+#include "libstart/request/health-request.h"
 #include "libstart/base/error.h"
 #include "libstart/base/path-value.h"
-#include "libstart/request/health-request.h"
 #include "libstart/value/go-duration.h"
 
 void health_request_init(HealthRequest *request) {
@@ -16,33 +14,6 @@ void health_request_init(HealthRequest *request) {
                 .max_log_size = HEALTH_LOG_SIZE_DEFAULT,
         };
         request->regular.retries = HEALTH_RETRIES_DEFAULT;
-}
-
-static bool is_first_word(const char *command, const char *word) {
-        size_t length = strlen(word);
-
-        return g_ascii_strncasecmp(command, word, length) == 0 && (!command[length] || command[length] == ' ');
-}
-
-bool health_command_is_none(const char *command) {
-        return is_first_word(command, "none");
-}
-
-bool health_command_check(const char *command, GError **error) {
-        static const char *const words[] = { "CMD", "CMD-SHELL" };
-
-        for (size_t i = 0; i < G_N_ELEMENTS(words); i++) {
-                size_t length = strlen(words[i]);
-
-                if (!is_first_word(command, words[i]))
-                        continue;
-                if (strncmp(command, words[i], length) != 0)
-                        return error_set(error, KT_ERROR_USAGE, "'%.*s' would be a program of that name: write %s",
-                                         (int) length, command, words[i]);
-                if (strspn(command + length, HEALTH_COMMAND_BLANKS) == strlen(command + length))
-                        return error_set(error, KT_ERROR_USAGE, "the command behind %s is missing", words[i]);
-        }
-        return true;
 }
 
 bool health_interval_parse(const char *text, guint64 *ret_usec, GError **error) {

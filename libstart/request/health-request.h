@@ -4,7 +4,7 @@
 #include <glib.h>
 #include <stdbool.h>
 
-/* What the options --health-... ask for. How the command is taken apart: health/health-plan.h. */
+/* What the options --health-... ask for. */
 
 /* What is done to a container that is not healthy any more. */
 typedef enum HealthAction {
@@ -22,8 +22,7 @@ typedef enum HealthLog {
 
 /* Spans are in microseconds. */
 typedef struct HealthCheck {
-        const char *text; /* what the option says; NULL: nothing. Not in a plan */
-        char **command;   /* in a plan only: the words, owned; NULL: none */
+        char **command;   /* the words that are executed (health-command.h), owned; NULL: none */
         guint64 interval; /* 0: only when somebody asks for it */
         guint64 timeout;
         guint retries;   /* failures in a row that count; of a startup check: all failures, 0 for any number */
@@ -38,7 +37,8 @@ typedef struct HealthRequest {
         const char *log_directory; /* of HEALTH_LOG_FILE */
         guint max_log_count;       /* 0: no limit */
         guint max_log_size;        /* bytes of output of each check; 0: no limit */
-        bool off;                  /* the image's is not run either */
+        bool is_none;              /* the regular command is "none" */
+        bool off;                  /* the image's is not run either; always, with `is_none` */
 } HealthRequest;
 
 /* Podman's. */
@@ -48,16 +48,6 @@ typedef struct HealthRequest {
 #define HEALTH_LOG_SIZE_DEFAULT 500
 
 void health_request_init(HealthRequest *request);
-
-/* The command is "none": nothing is to be run, not what the image says either. */
-bool health_command_is_none(const char *command);
-
-/* Between the words behind CMD. */
-#define HEALTH_COMMAND_BLANKS " \t\n\v\f\r"
-
-/* What podman would take, and then run something that nobody means, is refused here: "cmd" in small letters for
- * example, which would be a program of that name. */
-bool health_command_check(const char *command, GError **error);
 
 /* A span of time, or "disable" for 0. */
 bool health_interval_parse(const char *text, guint64 *ret_usec, GError **error);

@@ -37,7 +37,7 @@ void launch_args_free(LaunchArgs *args) {
 static bool check_value(const LaunchOption *option, const char *value, GError **error) {
         g_auto(ContainerRequest) scratch = { 0 };
 
-        return strpbrk(value, "%$") || launch_option_read(option, &scratch, value, error);
+        return unit_word_is_unexpanded(value) || launch_option_read(option, &scratch, value, error);
 }
 
 static bool set_value(LaunchArgs *args, const LaunchOption *option, const char *value, GError **error) {
@@ -140,7 +140,7 @@ LaunchArgs *launch_args_parse(const char *const *words, GError **error) {
         g_autoptr(LaunchArgs) args = launch_args_new();
         size_t i = 0;
 
-        for (; words[i] && words[i][0] == '-'; i++) {
+        for (; words[i] && words[i][0] == '-' && words[i][1] != '\0'; i++) { /* "-": no image, libstart userns */
                 if (g_str_equal(words[i], "--")) {
                         i++;
                         break;

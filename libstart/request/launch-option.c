@@ -5,6 +5,7 @@
 #include "libstart/base/path-value.h"
 #include "libstart/request/device-request.h"
 #include "libstart/request/device-rule.h"
+#include "libstart/request/health-command.h"
 #include "libstart/request/hook-word.h"
 #include "libstart/request/launch-option.h"
 #include "libstart/request/mount-request.h"
@@ -12,7 +13,6 @@
 #include "libstart/request/security-option.h"
 #include "libstart/value/annotation.h"
 #include "libstart/value/capability.h"
-#include "libstart/value/flag-word.h"
 #include "libstart/value/go-duration.h"
 #include "libstart/value/host-entry.h"
 #include "libstart/value/id-map.h"
@@ -264,8 +264,8 @@ static bool read_log_option(ContainerRequest *request, const char *value, GError
 }
 
 static bool read_health_cmd(ContainerRequest *request, const char *value, GError **error) {
-        request->health.regular.text = *value ? value : NULL;
-        return health_command_check(value, error);
+        request->health.is_none = health_command_is_none(value);
+        return !*value || health_command_parse(value, &request->health.regular.command, error);
 }
 
 static bool read_health_log_destination(ContainerRequest *request, const char *value, GError **error) {
@@ -276,8 +276,7 @@ static bool read_health_log_destination(ContainerRequest *request, const char *v
 static bool read_health_startup_cmd(ContainerRequest *request, const char *value, GError **error) {
         if (health_command_is_none(value))
                 return error_set(error, KT_ERROR_USAGE, "'%s' would never succeed: leave it out", value);
-        request->health.startup.text = *value ? value : NULL;
-        return health_command_check(value, error);
+        return !*value || health_command_parse(value, &request->health.startup.command, error);
 }
 
 /* Those that are a parser alone, for the field that is behind it. */

@@ -7,8 +7,8 @@
 #include "libstart/request/request.h"
 
 /* The table of the options that LaunchArgs and ContainerRequest know: their names, where their values are kept, and
- * what reads them. Only for launch-args.c, which goes from words to values and back, and launch-request.c, which goes
- * from values to what they mean. */
+ * what reads them. For launch-args.c, which goes from words to values and back, launch-request.c, which goes from
+ * values to what they mean, and who looks at options whichever they are; who means one names its field. */
 
 typedef enum LaunchOptionKind {
         LAUNCH_OPTION_STRING,

@@ -14,6 +14,7 @@
 #include "libstart/value/id-map.h"
 #include "libstart/value/sysctl.h"
 #include "libstart/value/ulimit.h"
+#include "libstart/value/unit-words.h"
 #include "libstart/value/user-spec.h"
 
 static void copy_value(const LaunchArgs *args, ContainerRequest *request, const LaunchOption *option) {
@@ -225,14 +226,13 @@ static bool check_dynamic(const LaunchArgs *args, const ContainerRequest *reques
 /* No check at all is fine: the image may have one. */
 static bool check_health(const ContainerRequest *request, LaunchConflict *ret, GError **error) {
         const HealthRequest *health = &request->health;
-        bool is_none = health->regular.text && health_command_is_none(health->regular.text);
 
-        if (health->off && health->regular.text && !is_none)
+        if (health->off && health->regular.command)
                 return conflict(ret, "health-cmd", "no-healthcheck", error,
                                 "--no-healthcheck is given, too: leave out one of the two");
-        if (!health->off && !is_none)
+        if (!health->off && !health->is_none)
                 return true;
-        if (health->startup.text)
+        if (health->startup.command)
                 return conflict(ret, "health-startup-cmd", "health-cmd", error,
                                 "there is no regular check that it would be followed by: set HealthCmd=");
         return request->notify != NOTIFY_HEALTHY ||
@@ -246,6 +246,13 @@ static bool check_runtime(const LaunchArgs *args, const ContainerRequest *reques
 
         return !request->runtime || runtime_rules_check(args, request, &option, error) ||
                name_conflict(ret, option, NULL, "runtime-program", error);
+}
+
+/* It would be left out without a word. */
+static bool check_init(const ContainerRequest *request, LaunchConflict *ret, GError **error) {
+        return !request->init_path || request->init ||
+               conflict(ret, "init-path", "init", error,
+                        "no init is asked for, which that would be: say --init (RunInit=true), too");
 }
 
 static bool check_names(const ContainerRequest *request, LaunchConflict *ret, GError **error) {
@@ -279,8 +286,9 @@ static bool check_together(const LaunchArgs *args, ContainerRequest *request, La
                 return name_conflict(ret, "userns", NULL, args->uidmaps->len > 0 ? "uidmap" : "owner", error);
         return check_owner(args, request, ret, error) && check_store(request, ret, error) &&
                check_dynamic(args, request, ret, error) && check_names(request, ret, error) &&
-               check_health(request, ret, error) && check_privileged(request, ret, error) &&
-               check_host_namespaces(args, request, ret, error) && check_runtime(args, request, ret, error);
+               check_health(request, ret, error) && check_init(request, ret, error) &&
+               check_privileged(request, ret, error) && check_host_namespaces(args, request, ret, error) &&
+               check_runtime(args, request, ret, error);
 }
 
 static void request_init(const LaunchArgs *args, ContainerRequest *ret) {
@@ -313,6 +321,7 @@ static void complete(ContainerRequest *request) {
         request->unconfined |= request->privileged && !request->seccomp_profile;
         request->label.disable |= request->pid.host || request->ipc.host ||
                                   (request->privileged && !label_request_has_parts(&request->label));
+        request->health.off |= request->health.is_none;
         if (request->ipc.host)
                 request->shm_path = "/dev/shm";
 }
@@ -328,7 +337,7 @@ static bool read_all(const LaunchArgs *args, bool (*reads)(const char *value), C
 }
 
 static bool is_complete(const char *value) {
-        return !strpbrk(value, "%$");
+        return !unit_word_is_unexpanded(value);
 }
 
 /*

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <net/if.h>
 #include <string.h>
 
 #include "libstart/base/error.h"
@@ -64,20 +63,8 @@ static bool add_alias(NetworkRequest *request, const char *value, GError **error
         return true;
 }
 
-/* The kernel's rule, and no character that means something elsewhere ('%' and '*' are patterns to programs). */
-bool interface_name_check(const char *value, GError **error) {
-        if (strlen(value) >= IFNAMSIZ || !name_is_made_of(value, "_.-") || value[0] == '-' || value[0] == '.')
-                return error_set(
-                        error, KT_ERROR_USAGE,
-                        "'%s' is no name of an interface: up to 15 letters, digits, '_', '.' and '-', the first "
-                        "of them a letter, a digit or '_'",
-                        value);
-        return !g_str_equal(value, "lo") ||
-               error_set(error, KT_ERROR_USAGE, "'lo' is the loopback interface: another name is needed");
-}
-
 static bool set_interface_name(NetworkRequest *request, const char *value, GError **error) {
-        if (!interface_name_check(value, error))
+        if (!name_check_interface(value, error))
                 return false;
         g_free(request->interface_name);
         request->interface_name = g_strdup(value);
@@ -138,26 +125,4 @@ bool network_request_parse(const char *value, GPtrArray *requests, GError **erro
                 request = append(requests, is_default ? NULL : *name);
         }
         return !request || !colon || !colon[1] || read_options(request, colon + 1, error);
-}
-
-char *network_request_format(const NetworkRequest *request) {
-        GString *text = g_string_new(request->name ?: "bridge");
-        char separator = ':';
-
-        for (guint i = 0; i < request->addresses->len; i++, separator = ',') {
-                const IpAddress *address = &g_array_index(request->addresses, IpAddress, i);
-                g_autofree char *written = ip_address_format(address);
-
-                g_string_append_printf(text, "%c%s=%s", separator, ip_address_bits(address) == 32 ? "ip" : "ip6",
-                                       written);
-        }
-        if (request->mac) {
-                g_string_append_printf(text, "%cmac=%s", separator, request->mac);
-                separator = ',';
-        }
-        for (guint i = 0; i < request->aliases->len; i++, separator = ',')
-                g_string_append_printf(text, "%calias=%s", separator, (const char *) request->aliases->pdata[i]);
-        if (request->interface_name)
-                g_string_append_printf(text, "%cinterface_name=%s", separator, request->interface_name);
-        return g_string_free(text, FALSE);
 }

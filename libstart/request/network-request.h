@@ -21,9 +21,3 @@ void network_request_free(NetworkRequest *request);
  * are ip=, ip6=, mac=, alias=, interface_name=. Appends to an array of NetworkRequest, longer or not after an error.
  * KT_ERROR_USAGE, and KT_ERROR_UNSUPPORTED for the values that mean no network ("host", "pasta", ...). */
 bool network_request_parse(const char *value, GPtrArray *requests, GError **error);
-
-/* Could it be an interface's? */
-bool interface_name_check(const char *value, GError **error);
-
-/* A value for network_request_parse() of which the same is read. Transfer full. */
-char *network_request_format(const NetworkRequest *request);

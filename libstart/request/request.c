@@ -21,6 +21,8 @@ void container_request_clear(ContainerRequest *request) {
         g_clear_pointer(&request->device_rules, g_array_unref);
         userns_request_clear(&request->userns);
         label_request_clear(&request->label);
+        g_clear_pointer(&request->health.regular.command, g_strfreev);
+        g_clear_pointer(&request->health.startup.command, g_strfreev);
         g_clear_pointer(&request->ulimits, g_array_unref);
         if (request->hosts)
                 g_string_free(request->hosts, TRUE);

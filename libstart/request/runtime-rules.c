@@ -42,7 +42,8 @@ static bool check_sandbox(const ContainerRequest *request, const char **ret_opti
                 { "device-cgroup-rule", request->device_rules->len > 0, SANDBOX "has no devices of the machine's" },
                 { "privileged", request->privileged, SANDBOX "has no devices of the machine's, nor its kernel" },
                 { "security-opt", is_confined(request),
-                  SANDBOX "knows neither AppArmor nor SELinux, and masks what it wants itself" },
+                  SANDBOX "knows neither AppArmor nor SELinux, and masks what it wants itself; leave out AppArmor=, "
+                          "Mask= and SecurityLabel...=" },
                 { "sysctl", request->sysctls->len > 0, SANDBOX "has a kernel of its own, without these settings" },
                 { "sdnotify", request->notify == NOTIFY_CONTAINER,
                   "what is in " SANDBOX "cannot reach systemd; a health check can say when it is ready "

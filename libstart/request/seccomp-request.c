@@ -47,7 +47,7 @@ SeccompRequest *seccomp_request_parse(const char *text, GError **error) {
 static void append_word(GString *line, const char *word) {
         g_autofree char *quoted = g_shell_quote(word);
 
-        g_string_append(line, word[strcspn(word, " \t\r\n\\\"'#$`")] ? quoted : word);
+        g_string_append(line, !*word || word[strcspn(word, " \t\r\n\\\"'#$`")] ? quoted : word);
 }
 
 char *seccomp_requests_format_dropin(const GPtrArray *requests) {

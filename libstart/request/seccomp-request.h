@@ -25,14 +25,15 @@ typedef struct SeccompRequest {
 
 void seccomp_request_free(SeccompRequest *request);
 
-/* Without units. profile, which is copied: NULL for the default one. */
+/* Without units. profile, which is copied: NULL for the default one. Transfer full. */
 SeccompRequest *seccomp_request_new(const char *profile, guint64 bounding_caps);
 
-/* The first word of a line: no units. Fails with KT_ERROR_USAGE. */
+/* The first word of a line: no units. Fails with KT_ERROR_USAGE. Transfer full. */
 SeccompRequest *seccomp_request_parse(const char *text, GError **error);
 
 /* The whole drop-in. requests: of SeccompRequest, in the order in which they shall stand. Transfer full. */
 char *seccomp_requests_format_dropin(const GPtrArray *requests);
 
-/* Returns an array of SeccompRequest that frees its elements. Errors name the line. */
+/* Returns an array of SeccompRequest that frees its elements. Fails with KT_ERROR_USAGE, naming the line. Transfer
+ * full. */
 GPtrArray *seccomp_requests_parse_dropin(const char *text, GError **error);

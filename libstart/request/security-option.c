@@ -21,17 +21,41 @@ static bool parse_seccomp(SecurityOption *option, GError **error) {
                error_set(error, KT_ERROR_USAGE, "seccomp needs the absolute path of a profile, or unconfined");
 }
 
-/* Masked, "/" would be a container without files. */
-static bool check_path(const char *path, SecurityOptionKind kind, GError **error) {
-        g_autofree char *clean = NULL;
+/* Links to what each process has of its own: masked would be the first one's, and the others see theirs. */
+static bool is_of_each_process(const char *path) {
+        static const char *const links[] = { "/proc/mounts", "/proc/net", "/proc/self", "/proc/thread-self" };
 
+        for (size_t i = 0; i < G_N_ELEMENTS(links); i++)
+                if (path_value_covers(links[i], path))
+                        return true;
+        return false;
+}
+
+static bool check_mask(const char *path, GError **error) {
+        g_autofree char *clean = path_value_clean(path);
+
+        if (g_str_equal(clean, "/"))
+                return error_set(error, KT_ERROR_USAGE, "'%s' is the whole container, and cannot be masked", path);
+        if (g_str_equal(clean, "/dev"))
+                return error_set(error, KT_ERROR_USAGE,
+                                 "'%s' cannot be masked, as nothing starts without /dev/null: name what is in it",
+                                 path);
+        if (strstr(path, "/../") || g_str_has_suffix(path, "/.."))
+                return error_set(error, KT_ERROR_USAGE,
+                                 "'%s' cannot be masked: behind a link, '..' is not what stands before it; write the "
+                                 "path without",
+                                 path);
+        return !is_of_each_process(clean) ||
+               error_set(error, KT_ERROR_USAGE,
+                         "'%s' is another one for each process, and would be masked for the first one alone: leave "
+                         "it out",
+                         path);
+}
+
+static bool check_path(const char *path, SecurityOptionKind kind, GError **error) {
         if (kind == SECURITY_UNMASK && g_ascii_strcasecmp(path, SECURITY_UNMASK_ALL) == 0)
                 return true;
-        if (!path_value_check(path, error))
-                return false;
-        clean = path_value_clean(path);
-        return kind == SECURITY_UNMASK || !g_str_equal(clean, "/") ||
-               error_set(error, KT_ERROR_USAGE, "'%s' is the whole container, and cannot be masked", path);
+        return path_value_check(path, error) && (kind == SECURITY_UNMASK || check_mask(path, error));
 }
 
 /* What fnmatch(3) takes for a negation, a class or a member, and Podman's matcher does not: more would be unmasked

@@ -67,6 +67,15 @@ bool storage_option_parse_stores(const char *value, GPtrArray **stores, bool *re
         return true;
 }
 
+GPtrArray *storage_option_find_stores(const GPtrArray *values) {
+        GPtrArray *stores = NULL;
+        bool is_stores;
+
+        for (guint i = 0; i < values->len; i++)
+                (void) storage_option_parse_stores(values->pdata[i], &stores, &is_stores, NULL);
+        return stores;
+}
+
 bool storage_option_parse(const char *value, StorageLimits *limits, GError **error) {
         if (g_str_has_prefix(value, "size="))
                 return parse_size(value + strlen("size="), limits, error);

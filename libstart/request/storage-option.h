@@ -18,3 +18,7 @@ bool storage_option_parse(const char *value, StorageLimits *limits, GError **err
 /* "additionalimagestore=DIR[,DIR...]": appends the absolute directories to *stores, made where it is NULL; *ret says
  * whether `value` is that option at all. */
 bool storage_option_parse_stores(const char *value, GPtrArray **stores, bool *ret, GError **error);
+
+/* The stores (char*) that a container's own options add, of all values of --storage-opt; what is none is passed over.
+ * Transfer full; NULL where there are none. */
+GPtrArray *storage_option_find_stores(const GPtrArray *values);

@@ -149,36 +149,6 @@ static void add_gids(runtime_spec_schema_config_schema_process_user *user, const
         }
 }
 
-static void set_variable(GPtrArray *variables, char *variable) {
-        size_t length = strcspn(variable, "=") + 1;
-
-        for (guint i = 0; i < variables->len; i++)
-                if (strncmp(variables->pdata[i], variable, length) == 0) {
-                        variables->pdata[i] = variable;
-                        return;
-                }
-        g_ptr_array_add(variables, variable);
-}
-
-void cdi_devices_add_environment(const CdiDevices *devices, char ***environment) {
-        GPtrArray *variables;
-
-        if (!devices->edits)
-                return;
-        variables = g_ptr_array_new();
-        for (char **variable = *environment; *variable; variable++)
-                g_ptr_array_add(variables, *variable);
-        for (guint i = 0; i < devices->edits->len; i++) {
-                const CdiEdits *edits = devices->edits->pdata[i];
-
-                for (guint j = 0; j < edits->env->len; j++)
-                        set_variable(variables, edits->env->pdata[j]);
-        }
-        g_ptr_array_add(variables, NULL);
-        g_free(*environment);
-        *environment = (char **) g_ptr_array_free(variables, FALSE);
-}
-
 /* What is mounted there is replaced, as with Podman: it may be of another device, and the same. */
 void cdi_devices_apply(const CdiDevices *devices, MountPlan *mounts, Spec *spec) {
         for (guint i = 0; devices->edits && i < devices->edits->len; i++) {

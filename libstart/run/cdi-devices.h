@@ -22,8 +22,6 @@ void cdi_devices_clear(CdiDevices *devices);
 /* Appends their nodes (DeviceNode), which belong to that user and group where the file does not say whom. */
 bool cdi_devices_add_nodes(const CdiDevices *devices, guint32 uid, guint32 gid, GPtrArray *nodes, GError **error);
 
-/* Replaces *environment, whose new strings belong to `devices`. */
-void cdi_devices_add_environment(const CdiDevices *devices, char ***environment);
-
-/* Adds the rest to the spec, but hooks (hook/oci-hooks.h). mounts: what its mounts are printed from. */
+/* Adds the rest to the spec, but hooks (hook/oci-hooks.h) and variables (oci/environment.h). mounts: what its mounts
+ * are printed from. */
 void cdi_devices_apply(const CdiDevices *devices, MountPlan *mounts, runtime_spec_schema_config_schema *spec);

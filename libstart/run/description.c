@@ -34,7 +34,7 @@ static char *find_init_program(const ContainerRequest *request, GError **error) 
         }
         error_set(error, KT_ERROR_NOT_FOUND,
                   "There is no catatonit on this machine, which is to be the payload's init: install the package "
-                  "'catatonit', or name another program with PodmanArgs=--init-path=");
+                  "'catatonit', or name another program with --init-path= (in a file, PodmanArgs=--init-path=)");
         return NULL;
 }
 
@@ -71,20 +71,19 @@ static void log_left_out(const MountPlan *mounts) {
                            (const char *) mounts->left_out->pdata[i]);
 }
 
-bool description_make(SpecInput *input, Host *host, bool for_running, Description *ret, GError **error) {
+bool description_make(SpecInput *input, Host *host, Description *ret, GError **error) {
         const EnvironmentFiles *files = &ret->files;
 
         if (!environment_files_read(input->request, &ret->files, error) || !find_rest(input, host, ret, error))
                 return false;
         input->capabilities = ret->capabilities;
+        input->cdi = ret->cdi.edits;
         input->env_files = files->contents;
         input->env_list = files->list;
         input->env_list_length = files->list_length;
         ret->environment = environment_build(input, files->owned, error);
         if (!ret->environment)
                 return false;
-        cdi_devices_add_environment(&ret->cdi, &ret->environment);
-        input->environment = for_running ? NULL : ret->environment;
         ret->spec = spec_build(input, &ret->mounts, error);
         if (!ret->spec)
                 return false;

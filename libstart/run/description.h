@@ -16,9 +16,8 @@ typedef struct Description {
         runtime_spec_schema_config_schema *spec;
 } Description;
 
-/* Reads and looks up what is missing in the input, and in what the host has: devices. For running, the environment
- * stays out of the spec: runtime/runtime.c has it as it is, and a copy of thousands of variables would only cost. */
-bool description_make(SpecInput *input, Host *host, bool for_running, Description *ret, GError **error);
+/* Reads and looks up what is missing in the input, and in what the host has: devices. */
+bool description_make(SpecInput *input, Host *host, Description *ret, GError **error);
 
 /* What hooks make of it. bundle: as in oci-hooks.h. */
 bool description_apply_hooks(Description *description, const ContainerRequest *request, const char *bundle,

@@ -52,6 +52,9 @@ static bool make(const char *const *words, bool (*make_one)(const char *, Contai
         g_auto(ContainerRequest) request = { 0 };
         g_autoptr(LaunchArgs) args = launch_args_parse(words + 1, error);
 
+        /* By hand; units name it. */
+        if (args && !args->name)
+                args->name = g_strdup(words[0]);
         return args && launch_args_read(args, &request, error) && make_one(words[0], &request, error);
 }
 

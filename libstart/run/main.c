@@ -47,6 +47,7 @@ static int print_help(void) {
                "      --version                      print the version\n\n"
                "See libstart(8) and keyturn(7).\n",
                options);
+        program_flush();
         return EXIT_SUCCESS;
 }
 
@@ -84,14 +85,14 @@ static void run(const char *const *words) {
         exit(status);
 }
 
-/* For keyturnctl, the words of `run` that identify the container follow. */
-static int refuse(const char *unit) {
+/* path: of the unit. For keyturnctl, the words of `run` that identify the container follow. */
+static int refuse(const char *path) {
         static const char mark[] = "# " REFUSAL_MARK;
         g_autoptr(GError) error = NULL;
         g_autofree char *text = NULL;
         g_auto(GStrv) lines = NULL;
 
-        if (!g_file_get_contents(unit, &text, NULL, &error)) {
+        if (!g_file_get_contents(path, &text, NULL, &error)) {
                 log_error("The file of this service was refused, see journalctl -b -t keyturn-generator (%s)",
                           error->message);
                 return EXIT_KEYTURN;
@@ -160,10 +161,12 @@ int libstart_main(int argc, char *argv[]) {
         log_open("libstart", LOG_TO_STDERR, getenv("KEYTURN_DEBUG") ? LOG_DEBUG : LOG_INFO);
         own_program_protect(argv, is_check || sees_processes(argv));
         for (int i = 1; i < argc && i <= 2; i++) {
-                if (g_str_equal(argv[i], "--help") || g_str_equal(argv[i], "-h"))
+                /* With a word behind it, run's -h is --hostname. */
+                if (g_str_equal(argv[i], "--help") || (g_str_equal(argv[i], "-h") && (i == 1 || argc == 3)))
                         return print_help();
                 if (g_str_equal(argv[i], "--version")) {
                         puts("libstart " KEYTURN_VERSION);
+                        program_flush();
                         return EXIT_SUCCESS;
                 }
         }

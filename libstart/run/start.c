@@ -278,7 +278,7 @@ static bool describe(Start *start, GError **error) {
                 .labels = &start->labels,
         };
 
-        return description_make(&input, &start->host, !start->is_shown, &start->description, error) &&
+        return description_make(&input, &start->host, &start->description, error) &&
                volume_owners_set(start->description.mounts, &start->request, &start->root, &start->userns, error);
 }
 
@@ -363,6 +363,7 @@ static int run(Start *start, int listen_fds, GError **error) {
                         .filter = start->filter,
                         .label = { start->request.label.nested ? "rootcontext" : "context", start->labels.file },
                         .root_mount = start->root.mount,
+                        .root_is_kept = start->root.directory,
                         .layer_mount = start->root.place == OVERLAY_DETACHED ? start->root.layer.mount : -1,
                         .layer_place = start->root.layer_place,
                         .secrets_mount = start->secrets.mount,
@@ -435,5 +436,5 @@ char *start_print_spec(const LaunchArgs *args, GError **error) {
         network_pretend(&start->request, &start->network);
         if (!describe(start, error) || (request->runtime && !find_filter(start, error)))
                 return NULL;
-        return spec_to_json(start->description.spec, error);
+        return spec_to_json(start->description.spec, start->description.environment, error);
 }

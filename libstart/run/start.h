@@ -12,7 +12,7 @@ typedef struct Start Start;
  * Returns the exit status for this process; with *error set it is one of exit-codes.h. Does not return if the
  * payload was killed by a signal: this process then dies of the same one.
  *
- * *ret is set in any case and the caller's: who is about to exit may leave it to that. */
+ * *ret is set in any case, so that it is not lost: nothing frees it but the end of this process, which is next. */
 int start_container(const LaunchArgs *args, Start **ret, GError **error);
 
 /* `libstart run --print-spec`: the OCI config.json of the same, transfer full. Starts and changes nothing. */

@@ -14,6 +14,7 @@ typedef struct RuntimeCall {
         const char *what;      /* for that: "create the container" */
         int n_passed;          /* our descriptors from 3 on that it has beside the standard streams */
         bool reaps; /* whatever child of ours ends meanwhile is forgotten: gVisor waits for its sandbox to be gone */
+        bool takes_along; /* where it fails, or this process is killed, all that it has made is killed, too */
 } RuntimeCall;
 
 /* Runs it and waits for its end. */

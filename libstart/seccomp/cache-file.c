@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #include "libstart/base/directory.h"
@@ -40,35 +39,11 @@ SeccompCacheEntry *seccomp_cache_read(const char *dir, const char *name, GError 
         return entry;
 }
 
-static bool replace(const char *temporary, const char *path, GBytes *bytes, GError **error) {
-        _cleanup_close_ int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-        gsize length;
-        const char *data = g_bytes_get_data(bytes, &length);
-
-        if (fd < 0)
-                return error_set_errno(error, errno, "cannot create it");
-        if (!fd_write_all(fd, data, length))
-                error_set_errno(error, errno, "cannot write it");
-        else if (fchmod(fd, 0644) < 0)
-                error_set_errno(error, errno, "cannot set its mode");
-        else if (rename(temporary, path) < 0)
-                error_set_errno(error, errno, "cannot rename it");
-        else
-                return true;
-        unlink(temporary);
-        return false;
-}
-
 bool seccomp_cache_write(const char *dir, const char *name, const SeccompCacheEntry *entry, GError **error) {
         g_autoptr(GBytes) bytes = seccomp_cache_encode(entry);
         g_autofree char *path = g_build_filename(dir, name, NULL);
-        /* Two writers of one name at one time are two processes. */
-        g_autofree char *temporary = g_strdup_printf("%s/.%s.%d", dir, name, getpid());
+        gsize length;
+        const char *data = g_bytes_get_data(bytes, &length);
 
-        if (!directory_make(dir, 0755, error))
-                return false;
-        if (replace(temporary, path, bytes, error))
-                return true;
-        g_prefix_error(error, "'%s': ", path);
-        return false;
+        return directory_make(dir, 0755, error) && directory_replace_file(path, data, length, 0644, NULL, error);
 }

@@ -31,6 +31,7 @@ typedef struct SeccompCacheKey {
         char name[SECCOMP_CACHE_NAME_SIZE]; /* of the file */
 } SeccompCacheKey;
 
+/* target: copied. Fills in digest and name. */
 void seccomp_cache_key_init(SeccompCacheKey *key, const char *profile, const SeccompTarget *target);
 
 /* How a file begins. Then comes the absolute path of the profile, filled up with 0 to a multiple of 8, and the
@@ -60,10 +61,11 @@ typedef struct SeccompCacheEntry {
 void seccomp_cache_entry_free(SeccompCacheEntry *entry);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(SeccompCacheEntry, seccomp_cache_entry_free)
 
+/* The bytes of a file. Transfer full. */
 GBytes *seccomp_cache_encode(const SeccompCacheEntry *entry);
 
-/* Trusts nothing. The filter is a copy. */
+/* Trusts nothing. The filter is a copy. Fails with KT_ERROR_FAILED. Transfer full. */
 SeccompCacheEntry *seccomp_cache_decode(const void *data, gsize length, GError **error);
 
-/* Is this the filter for that key, on that kernel? */
+/* Is this the filter for that key, on that kernel? If not, KT_ERROR_FAILED says whose it is. */
 bool seccomp_cache_check_key(const SeccompCacheEntry *entry, const SeccompCacheKey *key, GError **error);

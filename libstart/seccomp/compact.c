@@ -357,8 +357,7 @@ static bool is_equivalent(const Compaction *c) {
         return true;
 }
 
-/* The kernel's own rules: jumps stay inside, and whatever is run ends with a verdict. */
-static bool is_well_formed(const struct sock_filter *program, size_t length) {
+bool seccomp_is_well_formed(const struct sock_filter *program, size_t length) {
         for (size_t pc = 0; pc < length; pc++) {
                 const struct sock_filter *i = &program[pc];
                 size_t left = length - pc - 1;
@@ -381,7 +380,7 @@ GBytes *seccomp_compact(const struct sock_filter *program, size_t length) {
         c.leaves = g_array_new(FALSE, FALSE, sizeof(Leaf));
         c.copied = g_malloc0(length + 1);
         c.places = g_new0(guint32, length + 1);
-        if (!is_well_formed(program, length))
+        if (!seccomp_is_well_formed(program, length))
                 return NULL;
         collect_bounds(&c);
         architectures = find_architectures(&c);
@@ -389,7 +388,8 @@ GBytes *seccomp_compact(const struct sock_filter *program, size_t length) {
                 return NULL;
         find_copied(&c);
         write_program(&c, architectures);
-        if (c.new->len >= length || !is_well_formed((const struct sock_filter *) (void *) c.new->data, c.new->len) ||
+        if (c.new->len >= length ||
+            !seccomp_is_well_formed((const struct sock_filter *) (void *) c.new->data, c.new->len) ||
             !is_equivalent(&c))
                 return NULL;
         return g_bytes_new(c.new->data, c.new->len * sizeof(struct sock_filter));

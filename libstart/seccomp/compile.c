@@ -137,6 +137,16 @@ static bool check_size(GBytes *filter, GError **error) {
         return true;
 }
 
+/* libseccomp takes what write(2) says for a success, also where memory was short and it wrote a part. A part whose
+ * jumps stay inside, and which ends with a verdict, is never left: it says what the whole says. */
+static bool check_whole(GBytes *filter, GError **error) {
+        gsize size;
+        const struct sock_filter *program = g_bytes_get_data(filter, &size);
+
+        return (size % sizeof *program == 0 && seccomp_is_well_formed(program, size / sizeof *program)) ||
+               error_set(error, KT_ERROR_FAILED, "libseccomp has not written all of the filter");
+}
+
 static GBytes *compact_filter(GBytes *filter) {
         gsize size;
         const struct sock_filter *program = g_bytes_get_data(filter, &size);
@@ -190,7 +200,7 @@ GBytes *seccomp_filter_compile(const SeccompProfile *profile, const SeccompTarge
         if (!fill(context, profile, target, error))
                 return NULL;
         g_autoptr(GBytes) filter = export_filter(context, error);
-        if (!filter)
+        if (!filter || !check_whole(filter, error))
                 return NULL;
         g_autoptr(GBytes) compact = compact_filter(filter);
         return check_size(compact, error) ? g_steal_pointer(&compact) : NULL;

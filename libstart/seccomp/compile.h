@@ -12,9 +12,10 @@
  * crun makes of what podman resolves. The same input gives the same bytes.
  *
  * A system call that this libseccomp does not know is left out, as crun does. Fails where crun would, for
- * SCMP_ACT_NOTIFY (nobody would answer), and for more than BPF_MAXINSNS instructions. */
+ * SCMP_ACT_NOTIFY (nobody would answer: KT_ERROR_UNSUPPORTED), and for more than BPF_MAXINSNS instructions.
+ * Transfer full. */
 GBytes *seccomp_filter_compile(const SeccompProfile *profile, const SeccompTarget *target, GError **error);
 
 /* Would it compile for a container that every rule without conditions holds for? Without compiling it,
- * which takes milliseconds: architectures and SCMP_ACT_NOTIFY are looked at. */
+ * which takes milliseconds: architectures and SCMP_ACT_NOTIFY are looked at, and fail as above. */
 bool seccomp_filter_check(const SeccompProfile *profile, GError **error);

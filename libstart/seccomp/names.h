@@ -4,7 +4,8 @@
 #include <glib.h>
 #include <stdbool.h>
 
-/* The names that profiles use, and what they stand for. */
+/* The names that profiles use, and what they stand for. What cannot be parsed is KT_ERROR_FAILED. Strings are static
+ * but where something else is said. */
 
 /* SCMP_ACT_… -> SECCOMP_RET_…, without errno. Fails for an unknown one. */
 bool seccomp_action_parse(const char *name, guint32 *ret_action, GError **error);

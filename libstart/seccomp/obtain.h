@@ -7,7 +7,7 @@
  * that stands for /. */
 
 /* The filter that was compiled ahead for this key and boot, if it is beyond doubt. Reads nothing else.
- * KT_ERROR_NOT_FOUND if there is none. */
+ * KT_ERROR_NOT_FOUND if there is none. Transfer full. */
 SeccompCacheEntry *seccomp_find(const char *root, const SeccompCacheKey *key, GError **error);
 
 typedef struct SeccompBuild {
@@ -19,7 +19,8 @@ typedef struct SeccompBuild {
 void seccomp_build_clear(SeccompBuild *build);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(SeccompBuild, seccomp_build_clear)
 
-/* The filter for this key: one that came with the system image, else compiled from the profile now. */
+/* The filter for this key: one that came with the system image, else compiled from the profile now. *ret is set, and
+ * the caller's, where it does not fail. */
 bool seccomp_build(const char *root, const SeccompCacheKey *key, SeccompBuild *ret, GError **error);
 
 /* If there is a `why`, it belongs into the journal. All zero: the filter was there. */
@@ -37,6 +38,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(SeccompOrigin, seccomp_origin_clear)
  * container must not start.
  *
  * profile: absolute path, as in --security-opt seccomp=PATH; NULL: the default profile. "unconfined" is decided by
- * the caller, who then does not call this. bounding_caps: bit n is capability number n. */
+ * the caller, who then does not call this. bounding_caps: bit n is capability number n. Transfer full;
+ * *ret_origin, which is set where this does not fail, is the caller's, too. */
 GBytes *seccomp_filter_for(const char *root, const char *profile, guint64 bounding_caps, SeccompOrigin *ret_origin,
                            GError **error);

@@ -15,13 +15,13 @@
  * "unconfined": no filter at all is for a container's own file to ask for. Transfer full. */
 char *seccomp_default_profile_path(const char *root, GError **error);
 
-/* Every file and directory, there or not, whose change could change that path, inside of root. Transfer
+/* Every file and directory, there or not, whose change could change that path, inside of root. Of char*. Transfer
  * full. */
 GPtrArray *seccomp_default_profile_sources(const char *root, GError **error);
 
 /* The text of the profile at `path` inside of `root` ("" or a directory that stands for /). Errors name
- * the file. Only a regular file is read, so that a FIFO cannot hold up a start. */
+ * the file. Only a regular file is read, so that a FIFO cannot hold up a start. Transfer full. */
 GBytes *seccomp_profile_read(const char *root, const char *path, GError **error);
 
-/* The same, parsed. */
+/* The same, parsed. Transfer full. */
 SeccompProfile *seccomp_profile_load(const char *root, const char *path, GError **error);

@@ -54,7 +54,7 @@ typedef struct SeccompProfile {
 /* Fails, naming the place ("syscalls[3].args[0].op: … (rule of 'clone')"), for anything that is no
  * profile and for whatever the filter could not keep: an unknown key, action or capability,
  * SCMP_ACT_NOTIFY's listener. Meanings are those of podman run --security-opt seccomp=FILE. The text need
- * not end in NUL. */
+ * not end in NUL. Transfer full. */
 SeccompProfile *seccomp_profile_parse(const char *text, gsize length, GError **error);
 
 void seccomp_profile_free(SeccompProfile *profile);

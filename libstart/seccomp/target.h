@@ -14,8 +14,8 @@ typedef struct SeccompTarget {
 /* This machine. Cannot fail: a kernel that does not tell its version is 0.0, older than every minKernel. */
 SeccompTarget seccomp_target_here(guint64 bounding_caps);
 
-/* Everything in "includes" must hold and nothing in "excludes" may: NULL. If not, what is against it. */
+/* Everything in "includes" must hold and nothing in "excludes" may: NULL. If not, what is against it, a literal. */
 const char *seccomp_rule_obstacle(const SeccompRule *rule, const SeccompTarget *target);
 
-/* SCMP_ARCH_… names to add to the native one. Borrowed strings; transfer container. */
+/* SCMP_ARCH_… names to add to the native one. The strings are the profile's; transfer container. */
 GPtrArray *seccomp_profile_architectures(const SeccompProfile *profile, const SeccompTarget *target);

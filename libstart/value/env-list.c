@@ -3,9 +3,10 @@
 
 #include "libstart/base/error.h"
 #include "libstart/value/env-list.h"
+#include "libstart/value/unit-words.h"
 
 static bool is_for_systemd(const char *entry) {
-        return strpbrk(entry, "%$") || entry[0] == '\0';
+        return unit_word_is_unexpanded(entry) || entry[0] == '\0';
 }
 
 GString *env_list_take(GPtrArray *env) {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <net/if.h>
 #include <string.h>
 
 #include "libstart/base/error.h"
@@ -58,4 +59,16 @@ bool name_check_time_zone(const char *value, GError **error) {
         return (g_ascii_isalnum(value[0]) && name_is_made_of(value, "_-+/")) ||
                error_set(error, KT_ERROR_USAGE,
                          "'%s' is no name of a time zone, e.g. Europe/Berlin; or local, for the host's", value);
+}
+
+/* The kernel's rule, and no character that means something elsewhere ('%' and '*' are patterns to programs). */
+bool name_check_interface(const char *value, GError **error) {
+        if (strlen(value) >= IFNAMSIZ || !name_is_made_of(value, "_.-") || value[0] == '-' || value[0] == '.')
+                return error_set(
+                        error, KT_ERROR_USAGE,
+                        "'%s' is no name of an interface: up to 15 letters, digits, '_', '.' and '-', the first "
+                        "of them a letter, a digit or '_'",
+                        value);
+        return !g_str_equal(value, "lo") ||
+               error_set(error, KT_ERROR_USAGE, "'lo' is the loopback interface: another name is needed");
 }

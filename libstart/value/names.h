@@ -20,4 +20,5 @@ bool name_check_container(const char *value, GError **error);
 bool name_check_volume(const char *value, GError **error);
 bool name_check_network(const char *value, GError **error); /* podman's rule */
 bool name_check_host(const char *value, GError **error);
+bool name_check_interface(const char *value, GError **error);
 bool name_check_time_zone(const char *value, GError **error); /* of zoneinfo, or "local" */

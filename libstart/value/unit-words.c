@@ -4,6 +4,10 @@
 
 #include "libstart/value/unit-words.h"
 
+bool unit_word_is_unexpanded(const char *word) {
+        return strpbrk(word, "%$");
+}
+
 /* A lone ';' would end the command. */
 static bool needs_quotes(const char *word) {
         if (word[0] == '\0' || g_str_equal(word, ";"))

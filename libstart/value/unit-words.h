@@ -2,8 +2,12 @@
 #pragma once
 
 #include <glib.h>
+#include <stdbool.h>
 
 /* Words in a setting of a unit, ExecStart= above all. */
+
+/* Is there something in it that only systemd can replace: a specifier, a variable? */
+bool unit_word_is_unexpanded(const char *word);
 
 /* Append `word` to `line` so that systemd, which expands % and $ in it, reads one word from it; a blank before it
  * unless line is empty. */
