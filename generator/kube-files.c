@@ -5,9 +5,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "generator/files/names.h"
 #include "generator/kube-files.h"
 #include "generator/unit/key.h"
+#include "generator/unit/specifiers.h"
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/log.h"
@@ -61,12 +61,19 @@ static void take_message(KubeCall *call, const char *path, const char *message, 
 
 static void add_yaml(KubeCall *call, const UnitLine *line, const char *name) {
         const char *kind = g_str_equal(line->key, "Yaml") ? "yaml" : "map";
-        g_autofree char *path = key_resolve_path(call->file->directory, name), *what = NULL;
-        _cleanup_close_ int fd = tree_open_path(call->tree, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+        g_autoptr(GError) error = NULL;
+        g_autofree char *path = specifiers_file_path(call->file->directory, name, &error), *what = NULL;
+        _cleanup_close_ int fd = path ? tree_open_path(call->tree, path, O_RDONLY | O_NONBLOCK | O_NOCTTY) : -1;
         struct stat st;
 
+        if (!path) {
+                say_at(call, line, error->message);
+                return;
+        }
         if (fd < 0 || fstat(fd, &st) < 0) {
-                what = g_strdup_printf("'%s' cannot be opened: %s", path, g_strerror(errno));
+                what = g_strdup_printf("'%s' cannot be opened: %s%s", path, g_strerror(errno),
+                                       strchr(path, '$') ? "; variables do not work here, specifiers such as %h do" :
+                                                           "");
                 say_at(call, line, what);
                 return;
         }

@@ -8,12 +8,11 @@
 #include <unistd.h>
 
 #include "generator/container-output.h"
+#include "generator/convert.h"
 #include "generator/deleted.h"
 #include "generator/files/load.h"
-#include "generator/files/names.h"
 #include "generator/files/podman-generator.h"
 #include "generator/files/tree.h"
-#include "generator/kinds/container-service.h"
 #include "generator/kube-files.h"
 #include "generator/parts/kernel-control.h"
 #include "generator/prefetch.h"
@@ -23,6 +22,7 @@
 #include "generator/system-image.h"
 #include "keyturn-config.h"
 #include "libstart/base/log.h"
+#include "libstart/base/printable.h"
 #include "libstart/base/program.h"
 #include "libstart/request/seccomp-request.h"
 
@@ -160,10 +160,12 @@ static void take_file(Run *run, const SourceFile *source) {
                 resource_put(run, source);
 }
 
-static const char *find_service(const Run *run, const SourceFile *source) {
-        return source->is_masked || source->error || !g_str_has_suffix(source->name, ".container") ?
-                       NULL :
-                       unit_names_service(run->names, source, NULL);
+/* Containers, volumes that are directories of the host, and what is run for a build. */
+static bool may_be_written(const Run *run, const SourceFile *source) {
+        return !source->is_masked && !source->error &&
+               (g_str_has_suffix(source->name, ".container") || g_str_has_suffix(source->name, ".volume") ||
+                g_str_has_suffix(source->name, ".build")) &&
+               unit_names_service(run->names, source, NULL);
 }
 
 /* Note what all containers can write to before the first service is made, where a file needs that
@@ -177,14 +179,12 @@ static void survey_untrusted(Run *run, const GPtrArray *files) {
                 matter = source->unit && untrusted_paths_matter(source->unit);
         }
         for (guint i = 0; i < files->len && matter; i++) {
-                const char *service = find_service(run, files->pdata[i]);
-                g_autoptr(Conversion) container = NULL;
+                g_autoptr(Conversion) file = NULL;
 
-                if (!service)
+                if (!may_be_written(run, files->pdata[i]))
                         continue;
-                container = container_convert(files->pdata[i], g_strdup(service), run->names, run->conf, run->machine,
-                                              run->hooks);
-                untrusted_paths_add(run->untrusted, container);
+                file = convert_file(run, files->pdata[i]);
+                untrusted_paths_add(run->untrusted, file);
         }
 }
 
@@ -375,5 +375,9 @@ int keyturn_generator_main(int argc, char *argv[]) {
         }
         r = run_generator(&tree) ? EXIT_SUCCESS : EXIT_FAILURE;
         tree_close(&tree);
+        if (arg_dry_run && !printable_flush(&error)) {
+                log_error("%s", error->message);
+                return EXIT_FAILURE;
+        }
         return r;
 }

@@ -5,7 +5,7 @@
 #include "generator/files/names.h"
 #include "generator/network/network-unit.h"
 #include "generator/refused.h"
-#include "generator/unit/source-path.h"
+#include "generator/unit/specifiers.h"
 #include "keyturn-config.h"
 #include "libstart/base/printable.h"
 #include "libstart/base/refusal.h"
@@ -31,7 +31,7 @@ static void drop_line(UnitFile *unit, const UnitLine *refused) {
 static void describe(Conversion *container, const char *why) {
         const UnitLine *line = unit_section_last(container->service->user_unit, "Description");
         const char *what = line && line->value[0] ? line->value : "%N";
-        g_autofree char *escaped = source_path_escape(why, "%"),
+        g_autofree char *escaped = specifiers_escape(why, "%"),
                         *text = g_strdup_printf("%s (refused: %s)", what, escaped);
 
         service_unit(container->service, "Description", text);
@@ -59,7 +59,7 @@ static void say_findings(Conversion *container) {
  * right. */
 static void add_identity(const Conversion *container, GString *command) {
         const LaunchArgs *args = container->args;
-        g_autofree char *image = source_path_escape(container->image.name ?: container->image.rootfs ?: "?", "%$");
+        g_autofree char *image = specifiers_escape(container->image.name ?: container->image.rootfs ?: "?", "%$");
 
         if (!args->state_dir)
                 return;

@@ -38,6 +38,7 @@ void resource_put(Run *run, const SourceFile *source) {
         g_autoptr(Conversion) resource = convert_file(run, source);
         g_autoptr(GString) text = NULL;
 
+        untrusted_paths_add(run->untrusted, resource);
         network_unit_check(resource, run->tree, run->machine);
         if (g_str_has_suffix(source->name, ".kube"))
                 finish_kube(run, resource);
@@ -46,8 +47,10 @@ void resource_put(Run *run, const SourceFile *source) {
                 refused_put(run, resource);
                 return;
         }
-        if (g_str_has_suffix(source->name, ".volume"))
+        if (g_str_has_suffix(source->name, ".volume")) {
                 machine_conf_mounts(run->machine, resource->service);
+                untrusted_paths_refer_device(run->untrusted, resource, run->directory);
+        }
         user_namespace_write(resource, run->writer);
         network_unit_write(resource, run->writer);
         if (g_str_has_suffix(source->name, ".image") || g_str_has_suffix(source->name, ".artifact")) {

@@ -44,10 +44,11 @@ static const struct {
           "there is no such key in Quadlet; write what the program needs: AddCapability=, AddDevice=, Unmask=ALL, "
           "SeccompProfile=unconfined" },
         { "ReadOnlyRootfs", WRITE("ReadOnly=") },
+        { "SecurityLabel", "write SecurityLabelDisable=true, or SecurityLabelType=" },
         { "SecurityOpt", "write PodmanArgs=--security-opt=..." },
         { "StopGracePeriod", WRITE("StopTimeout=") },
         { "Tty", "a service has no terminal; remove the key" },
-        { "WorkDir", WRITE("WorkingDir=") },
+        { "WorkDir WorkingDirectory", WRITE("WorkingDir=") },
 };
 
 const char *misplaced_key_advice(const char *name) {

@@ -45,24 +45,23 @@ UnitSection *unit_file_section(const UnitFile *file, const char *name) {
         return NULL;
 }
 
-const UnitLine *unit_section_last_with(const UnitSection *section, const char *key, const char *text) {
+static inline const UnitLine *find_last(const UnitSection *section, const char *key, const char *text, bool at_end) {
         for (guint i = section ? section->lines->len : 0; i > 0; i--) {
                 const UnitLine *line = &g_array_index(section->lines, UnitLine, i - 1);
 
-                if (line->key && g_str_equal(line->key, key) && strstr(line->value, text))
+                if (line->key && g_str_equal(line->key, key) &&
+                    (at_end ? g_str_has_suffix(line->value, text) : strstr(line->value, text) != NULL))
                         return line;
         }
         return NULL;
 }
 
-const UnitLine *unit_section_last_ending(const UnitSection *section, const char *key, const char *end) {
-        for (guint i = section ? section->lines->len : 0; i > 0; i--) {
-                const UnitLine *line = &g_array_index(section->lines, UnitLine, i - 1);
+const UnitLine *unit_section_last_with(const UnitSection *section, const char *key, const char *text) {
+        return find_last(section, key, text, false);
+}
 
-                if (line->key && g_str_equal(line->key, key) && g_str_has_suffix(line->value, end))
-                        return line;
-        }
-        return NULL;
+const UnitLine *unit_section_last_ending(const UnitSection *section, const char *key, const char *end) {
+        return find_last(section, key, end, true);
 }
 
 const UnitLine *unit_section_last(const UnitSection *section, const char *key) {

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <string.h>
 
 #include "generator/kinds/install.h"
 #include "generator/kinds/registry-creds.h"
@@ -9,12 +8,13 @@
 #include "generator/unit/keys.h"
 #include "libstart/base/error.h"
 #include "libstart/store/reference.h"
+#include "libstart/value/unit-words.h"
 
 static bool handle_artifact(Conversion *container, const Key *key, const Value *value, GError **error) {
         g_autoptr(Reference) reference = NULL;
 
         container->image.name = g_strdup(value->text);
-        if (strpbrk(value->text, "%$"))
+        if (unit_word_is_unexpanded(value->text))
                 return true;
         reference = reference_parse(reference_skip_docker(value->text), error);
         if (!reference)

@@ -7,11 +7,13 @@
 #include "generator/network/network-references.h"
 #include "generator/parts/image-service.h"
 #include "generator/parts/images.h"
+#include "generator/parts/mounts.h"
 #include "generator/parts/volumes.h"
 #include "generator/unit/keys.h"
-#include "generator/unit/source-path.h"
+#include "generator/unit/specifiers.h"
 #include "libstart/base/error.h"
 #include "libstart/store/reference.h"
+#include "libstart/value/unit-words.h"
 
 static void add_option(Conversion *container, const char *option, const char *value, const UnitLine *line) {
         g_autofree char *word = g_strconcat("--", option, "=", value, NULL);
@@ -28,9 +30,9 @@ static bool handle_build_option(Conversion *container, const Key *key, const Val
 /* The first one is the name that others know it by. */
 static bool handle_image_tag(Conversion *container, const Key *key, const Value *value, GError **error) {
         g_autofree char *tag = words_unquote(value->text);
-        g_autoptr(Reference) reference = strpbrk(tag, "%$") ? NULL : reference_parse(tag, error);
+        g_autoptr(Reference) reference = unit_word_is_unexpanded(tag) ? NULL : reference_parse(tag, error);
 
-        if (!reference && !strpbrk(tag, "%$"))
+        if (!reference && !unit_word_is_unexpanded(tag))
                 return false;
         if (!container->image.name)
                 container->image.name = g_strdup(tag);
@@ -67,6 +69,7 @@ static bool handle_build_volume(Conversion *container, const Key *key, const Val
         if (!found)
                 return false;
         whole = g_strconcat(found, value->text + length, NULL);
+        mounts_add_volume(container, whole); /* what is run may make links there, as payloads may */
         add_option(container, "volume", whole, value->line);
         return true;
 }
@@ -129,7 +132,7 @@ static char *find_working_directory(Conversion *container, const char *wanted, c
         char *directory = NULL;
 
         if (is_word(wanted, "unit"))
-                directory = source_path_escape(container->source->directory, "%");
+                directory = specifiers_escape(container->source->directory, "%");
         else if (is_word(wanted, "file") && file && !is_url(file))
                 directory = directory_of(container, file);
         if (directory)

@@ -18,6 +18,7 @@
 #include "generator/parts/user-namespace.h"
 #include "libstart/base/error.h"
 #include "libstart/request/auto-update.h"
+#include "libstart/value/unit-words.h"
 #include "libstart/value/user-spec.h"
 
 static void set_string(char **field, const char *value) {
@@ -55,7 +56,7 @@ static bool handle_rootfs(Conversion *container, const Key *key, const Value *va
         const char *colon = strchr(value->text, ':');
 
         set_string(&container->image.rootfs, value->text);
-        if (strpbrk(value->text, "%$"))
+        if (unit_word_is_unexpanded(value->text))
                 return true;
         if (value->text[0] != '/')
                 return error_set(error, KT_ERROR_USAGE, "'%s' is not an absolute path", value->text);

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <string.h>
 
 #include "generator/kinds/install.h"
 #include "generator/kinds/registry-creds.h"
@@ -8,6 +7,7 @@
 #include "generator/parts/images.h"
 #include "generator/unit/keys.h"
 #include "libstart/store/reference.h"
+#include "libstart/value/unit-words.h"
 
 static bool handle_all_tags(Conversion *container, const Key *key, const Value *value, GError **error) {
         if (g_str_equal(value->text, "true"))
@@ -19,7 +19,7 @@ static bool handle_image_name(Conversion *container, const Key *key, const Value
         g_autoptr(Reference) reference = NULL;
 
         container->image.name = g_strdup(value->text);
-        if (strpbrk(value->text, "%$") || reference_is_archive(value->text))
+        if (unit_word_is_unexpanded(value->text) || reference_is_archive(value->text))
                 return true;
         reference = reference_parse(reference_skip_docker(value->text), error);
         return reference;

@@ -21,9 +21,9 @@ static bool handle_directory(Conversion *container, const Key *key, const Value 
 
 /* Which ids is not said of several pods. */
 static bool handle_remap_users(Conversion *container, const Key *key, const Value *value, GError **error) {
-        return g_str_equal(value->text, "auto") ||
+        return g_str_equal(value->text, "auto") || g_str_equal(value->text, "keep-id") ||
                error_set(error, KT_ERROR_UNSUPPORTED,
-                         "'%s': a .kube file takes auto; for other ids, write UserNS=", value->text);
+                         "'%s': a .kube file takes auto and keep-id; for other ids, write UserNS=", value->text);
 }
 
 #define NO_PODMAN "there is no podman command; write what it says as keys of [Kube] or in the YAML"

@@ -11,22 +11,16 @@
 #include "generator/unit/keys.h"
 #include "keyturn-config.h"
 #include "libstart/base/error.h"
-#include "libstart/request/network-request.h"
 #include "libstart/value/ip-address.h"
 #include "libstart/value/names.h"
 #include "libstart/value/unit-words.h"
 
 #define PROGRAM KEYTURN_LIBDIR "/keyturn-network"
 
-/* systemd may have to expand something in it. */
-static bool is_open(const char *value) {
-        return strpbrk(value, "%$");
-}
-
 static bool handle_driver(Conversion *container, const Key *key, const Value *value, GError **error) {
         static const char *const drivers[] = { "bridge", "macvlan", "ipvlan", NULL };
 
-        return is_open(value->text) || g_strv_contains(drivers, value->text) ||
+        return unit_word_is_unexpanded(value->text) || g_strv_contains(drivers, value->text) ||
                error_set(error, KT_ERROR_UNSUPPORTED, "'%s': networks are made by netavark's own drivers: %s",
                          value->text, "bridge, macvlan or ipvlan");
 }
@@ -34,7 +28,7 @@ static bool handle_driver(Conversion *container, const Key *key, const Value *va
 static bool handle_ipam_driver(Conversion *container, const Key *key, const Value *value, GError **error) {
         static const char *const drivers[] = { "host-local", "dhcp", "none", NULL };
 
-        return is_open(value->text) || g_strv_contains(drivers, value->text) ||
+        return unit_word_is_unexpanded(value->text) || g_strv_contains(drivers, value->text) ||
                error_set(error, KT_ERROR_USAGE, "'%s' is not host-local, dhcp or none", value->text);
 }
 
@@ -46,14 +40,14 @@ static bool check_address(const char *text, GError **error) {
 }
 
 static bool handle_address(Conversion *container, const Key *key, const Value *value, GError **error) {
-        return is_open(value->text) || check_address(value->text, error);
+        return unit_word_is_unexpanded(value->text) || check_address(value->text, error);
 }
 
 /* Several with commas between, as Podman has them. */
 static bool handle_dns(Conversion *container, const Key *key, const Value *value, GError **error) {
         g_auto(GStrv) servers = g_strsplit(value->text, ",", -1);
 
-        for (char **server = servers; *server && !is_open(value->text); server++)
+        for (char **server = servers; *server && !unit_word_is_unexpanded(value->text); server++)
                 if (!check_address(*server, error))
                         return false;
         return true;
@@ -62,7 +56,7 @@ static bool handle_dns(Conversion *container, const Key *key, const Value *value
 static bool handle_subnet(Conversion *container, const Key *key, const Value *value, GError **error) {
         IpPrefix prefix;
 
-        return is_open(value->text) || ip_prefix_parse_subnet(value->text, &prefix, error);
+        return unit_word_is_unexpanded(value->text) || ip_prefix_parse_subnet(value->text, &prefix, error);
 }
 
 /* A prefix, or the first and the last. */
@@ -70,7 +64,7 @@ static bool handle_range(Conversion *container, const Key *key, const Value *val
         g_auto(GStrv) ends = g_strsplit(value->text, "-", 2);
         IpPrefix prefix;
 
-        if (is_open(value->text))
+        if (unit_word_is_unexpanded(value->text))
                 return true;
         if (!ends[0] || !ends[1])
                 return ip_prefix_parse(value->text, true, &prefix, error);
@@ -78,11 +72,11 @@ static bool handle_range(Conversion *container, const Key *key, const Value *val
 }
 
 static bool handle_interface(Conversion *container, const Key *key, const Value *value, GError **error) {
-        return is_open(value->text) || interface_name_check(value->text, error);
+        return unit_word_is_unexpanded(value->text) || name_check_interface(value->text, error);
 }
 
 static bool handle_name(Conversion *container, const Key *key, const Value *value, GError **error) {
-        return is_open(value->text) || name_check_network(value->text, error);
+        return unit_word_is_unexpanded(value->text) || name_check_network(value->text, error);
 }
 
 static bool handle_option_pair(Conversion *container, const Key *key, const Value *value, GError **error) {
@@ -186,7 +180,7 @@ static void set_commands(Conversion *container) {
         g_autoptr(GPtrArray) delete = keys_find_values(container, &keys_network, "NetworkDeleteOnStop");
         g_autoptr(GPtrArray) podman_args = keys_find_values(container, &keys_network, "PodmanArgs");
 
-        if (!is_open(name) && !conversion_line(container, "Network", "NetworkName") &&
+        if (!unit_word_is_unexpanded(name) && !conversion_line(container, "Network", "NetworkName") &&
             !name_check_network(name, NULL))
                 conversion_problem(container, NULL, "'%s' is no name of a network; set NetworkName=", name);
         unit_words_add_option(start, "--name", name);

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <string.h>
 
 #include "generator/kinds/keys-container.h"
 #include "generator/network/network.h"
@@ -8,6 +7,7 @@
 #include "generator/parts/mounts.h"
 #include "generator/parts/user-namespace.h"
 #include "libstart/base/error.h"
+#include "libstart/value/unit-words.h"
 
 static bool handle_exit_policy(Conversion *pod, const Key *key, const Value *value, GError **error) {
         pod->pod.stays = g_str_equal(value->text, "continue");
@@ -23,7 +23,7 @@ static bool check_stop_timeout(Conversion *pod, const Key *key, const Value *val
 }
 
 static bool handle_userns(Conversion *pod, const Key *key, const Value *value, GError **error) {
-        if (strpbrk(value->text, "%$"))
+        if (unit_word_is_unexpanded(value->text))
                 return error_set(error, KT_ERROR_UNSUPPORTED,
                                  "'%s': whether there is a user namespace must be known here", value->text);
         return key_set_option(pod, "userns", value->text, error);

@@ -33,7 +33,7 @@ static bool handle_id(Conversion *container, const Key *key, const Value *value,
 }
 
 static bool handle_name(Conversion *container, const Key *key, const Value *value, GError **error) {
-        return strpbrk(value->text, "%$") || mount_request_check_volume_source(value->text, error);
+        return unit_word_is_unexpanded(value->text) || mount_request_check_volume_source(value->text, error);
 }
 
 static const Key volume_keys[] = {
@@ -96,11 +96,23 @@ static void need_device(Conversion *container, const char *key) {
                 conversion_problem(container, line, "needs Device=, which says what is mounted");
 }
 
-static bool is_bind(const char *type, const char *options) {
+/* May payloads write to the directory that is bound? With mount(8) the last word counts, "ro" or "rw". */
+static bool is_written(const char *type, const char *options) {
         g_auto(GStrv) words = g_strsplit(options ?: "", ",", -1);
 
-        return g_strcmp0(type, "bind") == 0 || g_strv_contains((const char *const *) words, "bind") ||
-               g_strv_contains((const char *const *) words, "rbind");
+        return mount_options_bind(type, options) && (!g_strv_contains((const char *const *) words, "ro") ||
+                                                     g_strv_contains((const char *const *) words, "rw"));
+}
+
+/* An overlay's directories: those above are written to. */
+static void add_layers(Conversion *container, const char *options, bool written) {
+        g_autoptr(GPtrArray) layers = mount_options_find_layers(options, written);
+
+        for (guint i = 0; i < layers->len; i++) {
+                MountSource source = { g_strdup(layers->pdata[i]), written };
+
+                g_array_append_val(container->sources, source);
+        }
 }
 
 /* As systemd has a .mount unit wait, but that a disk is wanted: where it does not come, mount(8) says so. Of several
@@ -108,10 +120,12 @@ static bool is_bind(const char *type, const char *options) {
 static void wait_for_device(Conversion *container, const char *device, const char *type, const char *options) {
         g_autofree char *unit = NULL;
 
-        if (!g_str_has_prefix(device, "/dev/") || is_bind(type, options)) {
-                MountSource source = { g_strdup(device), false };
+        if (!g_str_has_prefix(device, "/dev/") || mount_options_bind(type, options)) {
+                MountSource source = { g_strdup(device), is_written(type, options) };
 
                 g_array_append_val(container->sources, source);
+                add_layers(container, options, false);
+                add_layers(container, options, true);
                 mounts_require(container);
         } else if (!strpbrk(device, "%$:") && !strstr(device, "//") && !strstr(device, "/.")) {
                 unit = unit_words_device(device);
@@ -151,9 +165,9 @@ static void set_commands(Conversion *container) {
                         *type = unit_file_value(source->unit, "Volume", "Type"), *options = join_options(source),
                         *copy = unit_file_value(source->unit, "Volume", "Copy"),
                         *stop = g_strdup_printf(KEYTURN_LIBDIR "/libstart volume --unmount %s", name);
-        g_autoptr(GString) start = g_string_new(KEYTURN_LIBDIR "/libstart volume");
+        g_autoptr(GString) start = g_string_new(VOLUME_COMMAND);
 
-        if (!strpbrk(name, "%$") && !mount_request_check_volume_source(name, NULL))
+        if (!unit_word_is_unexpanded(name) && !mount_request_check_volume_source(name, NULL))
                 conversion_problem(container, NULL, "'%s' is no name of a volume; set VolumeName=", name);
         if (copy)
                 add_opt(start, volume_file_is_no_copy(source) ? "nocopy" : "copy", "");
@@ -219,11 +233,25 @@ static bool is_pods_memory(const Conversion *container) {
         return g_strcmp0(type, "tmpfs") == 0 && part && g_str_has_suffix(part->value, "-pod.service");
 }
 
+static bool is_bind(const Conversion *container) {
+        g_autofree char *type = unit_file_value(container->source->unit, "Volume", "Type"),
+                        *options = unit_file_value(container->source->unit, "Volume", "Options");
+
+        return mount_options_bind(type, options);
+}
+
 /* Whoever mounts it would be root of the view's namespace, which is none for a disk or a network. */
 static void check_users(Conversion *container) {
         const UnitLine *line = conversion_line(container, "Volume", "Device");
 
-        if (container->is_users && line && line->value[0] && !is_pods_memory(container))
+        if (!container->is_users || !line || !line->value[0] || is_pods_memory(container))
+                return;
+        if (g_path_is_absolute(line->value) && is_bind(container))
+                conversion_problem(container, line,
+                                   "a user's manager mounts no file systems: write this directory in place of the "
+                                   "volume, Volume=%s:...",
+                                   line->value);
+        else
                 conversion_problem(container, line,
                                    "a user's manager mounts no file systems: let root mount it, with a .mount unit");
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "generator/kinds/pod-join.h"
 #include <string.h>
 
 #include "generator/files/names.h"
+#include "generator/kinds/pod-join.h"
 #include "generator/kinds/resource.h"
-#include "generator/network/network-unit.h"
 #include "generator/parts/network-renewal.h"
 #include "generator/parts/option-rules.h"
 #include "generator/parts/pods.h"
 #include "generator/parts/user-namespace.h"
+#include "generator/unit/own-name.h"
 #include "libstart/base/paths.h"
 #include "libstart/request/mount-request.h"
 #include "libstart/value/capability.h"
@@ -109,7 +109,7 @@ static bool is_mounted(const LaunchArgs *args, const char *path) {
 /* Its own mounts count where it has both. In its unit, specifiers must mean the pod, whose file has them. */
 static void take_volumes(LaunchArgs *args, const Conversion *pod) {
         for (guint i = 0; i < pod->args->volumes->len; i++) {
-                g_autofree char *volume = network_unit_replace_own(pod->args->volumes->pdata[i], pod->service->name);
+                g_autofree char *volume = own_name_replace_of(pod->service->name, pod->args->volumes->pdata[i]);
                 g_autoptr(MountRequest) mount = mount_request_sketch_volume(volume);
 
                 if (!is_mounted(args, mount->destination))
@@ -120,7 +120,7 @@ static void take_volumes(LaunchArgs *args, const Conversion *pod) {
 /* Those of a .volume file with Driver=image. */
 static void take_mounts(LaunchArgs *args, const Conversion *pod) {
         for (guint i = 0; i < pod->args->mounts->len; i++) {
-                g_autofree char *text = network_unit_replace_own(pod->args->mounts->pdata[i], pod->service->name);
+                g_autofree char *text = own_name_replace_of(pod->service->name, pod->args->mounts->pdata[i]);
                 g_autoptr(MountRequest) mount = mount_request_parse_mount(text, NULL);
 
                 if (!mount || !is_mounted(args, mount->destination))
@@ -131,7 +131,7 @@ static void take_mounts(LaunchArgs *args, const Conversion *pod) {
 /* Before its own, so that those count. */
 static void take_first(GPtrArray *list, const GPtrArray *pods, const Conversion *pod) {
         for (guint i = 0; i < pods->len; i++)
-                g_ptr_array_insert(list, (int) i, network_unit_replace_own(pods->pdata[i], pod->service->name));
+                g_ptr_array_insert(list, (int) i, own_name_replace_of(pod->service->name, pods->pdata[i]));
 }
 
 static void replace(GPtrArray *list, const GPtrArray *pods, const Conversion *pod) {

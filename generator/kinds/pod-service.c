@@ -62,7 +62,7 @@ static void set_names(Conversion *pod) {
                 args->name = name_default(pod->source->name);
         if (!args->hostname)
                 args->hostname = g_strdup(args->name);
-        if (!strpbrk(args->hostname, "%$") && !name_is_host(args->hostname))
+        if (!unit_word_is_unexpanded(args->hostname) && !name_is_host(args->hostname))
                 conversion_problem(pod, NULL,
                                    "'%s' is the pod's name, and no host name: set HostName=", args->hostname);
 }

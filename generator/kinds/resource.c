@@ -2,7 +2,7 @@
 #include "generator/kinds/resource.h"
 #include "generator/files/names.h"
 #include "generator/kinds/sections.h"
-#include "generator/unit/source-path.h"
+#include "generator/unit/specifiers.h"
 
 Conversion *resource_new(const SourceFile *source, char *service_name, const UnitNames *names, KeyturnConf *conf,
                          const KeyTable *keys) {
@@ -22,7 +22,7 @@ Conversion *resource_new(const SourceFile *source, char *service_name, const Uni
 
 void resource_service(Conversion *resource, const char *mounts) {
         Service *service = resource->service;
-        g_autofree char *source_path = source_path_escape(resource->source->path, "%");
+        g_autofree char *source_path = specifiers_escape(resource->source->path, "%");
 
         service_unit_first(service, "DefaultDependencies", "no");
         service_unit_first(service, "Conflicts", "shutdown.target");

@@ -9,12 +9,13 @@
 #include "generator/parts/images.h"
 #include "generator/parts/log-driver.h"
 #include "generator/parts/mounts.h"
+#include "generator/parts/podman-commands.h"
 #include "generator/parts/reload.h"
 #include "generator/parts/runtime.h"
 #include "generator/parts/user-namespace.h"
 #include "generator/unit/key.h"
 #include "generator/unit/keys.h"
-#include "generator/unit/source-path.h"
+#include "generator/unit/specifiers.h"
 #include "libstart/request/systemd-mode.h"
 #include "libstart/value/signal-name.h"
 #include "libstart/value/unit-words.h"
@@ -170,7 +171,7 @@ static void add_wants(const Conversion *container) {
 
 /* Of a file that is gone only the name is known. */
 static void add_source_path(Conversion *container) {
-        g_autofree char *path = source_path_escape(container->source->path, "%");
+        g_autofree char *path = specifiers_escape(container->source->path, "%");
 
         if (g_path_is_absolute(path))
                 service_unit(container->service, "SourcePath", path);
@@ -322,6 +323,43 @@ static void set_umask(Conversion *container) {
                 conversion_problem(container, line, "%s", error->message);
 }
 
+/* A name may be followed by that of a link, and by how it is mounted. */
+static void add_directories(GPtrArray *paths, const UnitLine *line) {
+        g_autoptr(GPtrArray) words = g_ptr_array_new_with_free_func(g_free);
+
+        (void) words_split(words, line->value, WORDS_RELAXED, NULL);
+        for (guint i = 0; i < words->len; i++) {
+                const char *word = words->pdata[i];
+
+                g_ptr_array_add(paths, g_strdup_printf("%%t/%.*s", (int) strcspn(word, ":"), word));
+        }
+}
+
+/* In RUNTIME_DIRECTORY systemd would name keyturn's directory behind those that the file asks for: a path that a
+ * Volume= or a command of the file makes of it would be none. */
+static void set_runtime_directory(Service *service) {
+        g_autoptr(GPtrArray) paths = g_ptr_array_new_with_free_func(g_free);
+        const UnitSection *section = service->user_service;
+        g_autofree char *joined = NULL, *assignment = NULL;
+
+        service_set(service, "RuntimeDirectory", name_state_directory(service->name));
+        for (guint i = 0; section && i < section->lines->len; i++) {
+                const UnitLine *line = &g_array_index(section->lines, UnitLine, i);
+
+                if (g_strcmp0(line->key, "RuntimeDirectory") == 0 && !unit_section_takes_back(section, line))
+                        add_directories(paths, line);
+                else if (g_strcmp0(line->key, "Environment") == 0 && strstr(line->value, "RUNTIME_DIRECTORY="))
+                        return;
+        }
+        if (paths->len == 0)
+                return;
+        g_ptr_array_add(paths, NULL);
+        joined = g_strjoinv(":", (char **) paths->pdata);
+        assignment = g_strdup_printf("\"RUNTIME_DIRECTORY=%s\"", joined);
+        if (!strpbrk(joined, "\"\\"))
+                service_set(service, "Environment", assignment);
+}
+
 void sections_service(Conversion *container) {
         Service *service = container->service;
 
@@ -340,7 +378,8 @@ void sections_service(Conversion *container) {
                 devices_service(container);
         set_identifier(container);
         log_fields_set(container);
-        service_set(service, "RuntimeDirectory", name_state_directory(service->name));
+        set_runtime_directory(service);
         hooks_service(container);
         runtime_service(container);
+        podman_commands_check(container);
 }

@@ -9,7 +9,7 @@
 #include "generator/parts/user-namespace.h"
 #include "generator/unit/key.h"
 #include "generator/unit/own-name.h"
-#include "generator/unit/source-path.h"
+#include "generator/unit/specifiers.h"
 #include "keyturn-config.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/paths.h"
@@ -24,13 +24,6 @@
 
 #define PROGRAM KEYTURN_LIBDIR "/keyturn-network"
 #define DROPIN "50-keyturn-generator.conf"
-
-char *network_unit_replace_own(const char *text, const char *service) {
-        g_auto(OwnName) own = { 0 };
-
-        own_name_find(service, &own);
-        return own_name_replace(text, &own);
-}
 
 static void add_option(GString *command, const char *option, const char *value, const OwnName *own) {
         g_autofree char *replaced = value ? own_name_replace(value, own) : NULL;
@@ -170,7 +163,7 @@ static void add_owner(const Conversion *container, GString *text) {
 }
 
 static void add_unit(const Conversion *container, const OwnName *own, GString *text) {
-        g_autofree char *source = source_path_escape(container->source->path, "%");
+        g_autofree char *source = specifiers_escape(container->source->path, "%");
 
         g_string_append_printf(text, "[Unit]\nDescription=Network of %s.service\nSourcePath=%s\n", own->full, source);
         for (guint i = 0; i < container->network.services->len; i++) {
@@ -248,7 +241,7 @@ static void depend_on_way(Conversion *container) {
 static void write_way(const Conversion *container, Writer *writer) {
         const char *way = find_way(container);
         bool is_pasta = g_strcmp0(way, "pasta") == 0;
-        g_autofree char *source = source_path_escape(container->source->path, "%"), *file = NULL;
+        g_autofree char *source = specifiers_escape(container->source->path, "%"), *file = NULL;
         g_autoptr(GString) text = g_string_new("# Made by keyturn-generator; do not edit.\n[Unit]\n");
         g_auto(OwnName) own = { 0 };
 

@@ -12,19 +12,15 @@
 /* To be called when the container's name is known. Nothing where it is in no network that is made for it. */
 void network_unit_finish(Conversion *container);
 
-/* Refuses the container if netavark is not installed, which makes bridges. Others are not looked at. */
+/* Refuses the container if what makes its network is not installed: netavark, or of a user's pasta. */
 void network_unit_check(Conversion *container, const Tree *tree, MachineConf *conf);
 
-/* The unit, and that the container's service requires it. */
+/* The unit, and that the container's service wants it, is stopped with it, and lets it stay for a moment. */
 void network_unit_write(Conversion *container, Writer *writer);
 
-/* The same dependency for one that is refused: it must say why, whatever becomes of the network, but may still run.
- */
+/* Wants= and PartOf= alone, for one that is refused: it must say why, whatever becomes of the network, but may still
+ * run. */
 void network_unit_depend(Conversion *container);
 
 /* A file that cannot be read may have been that of a container with a network, which still runs. */
 void network_unit_assume(Conversion *container);
-
-/* What `text` of the service's file says in another unit's: specifiers of the service's own name are replaced by it.
- * Transfer full. */
-char *network_unit_replace_own(const char *text, const char *service);

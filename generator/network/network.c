@@ -13,6 +13,7 @@
 #include "libstart/request/network-request.h"
 #include "libstart/value/capability.h"
 #include "libstart/value/port-mapping.h"
+#include "libstart/value/unit-words.h"
 
 /*
  * Network=: one namespace, or networks
@@ -74,7 +75,7 @@ static bool join_container(Conversion *container, const Value *value, GError **e
 static bool add_network(Conversion *container, const char *network, const UnitLine *line, GError **error) {
         g_autoptr(GPtrArray) requests = g_ptr_array_new_with_free_func((GDestroyNotify) network_request_free);
 
-        if (!strpbrk(network, "%$") && !network_request_parse(network, requests, error))
+        if (!unit_word_is_unexpanded(network) && !network_request_parse(network, requests, error))
                 return false;
         if (container->args->network || pasta_is_of(container))
                 return set_namespace(container, network, error);
@@ -92,10 +93,11 @@ static bool refer_to_file(Conversion *container, const Value *value, GError **er
         return add_network(container, network, value->line, error);
 }
 
-static bool is_kind(const char *network, const char *kind) {
-        size_t length = strlen(kind);
+/* Or with options of its own, "slirp4netns:...". */
+static bool is_slirp4netns(const char *network) {
+        static const char name[] = "slirp4netns";
 
-        return strncmp(network, kind, length) == 0 && (network[length] == '\0' || network[length] == ':');
+        return g_str_has_prefix(network, name) && strchr(":", network[strlen(name)]);
 }
 
 static bool set_pasta(Conversion *container, const Value *value, GError **error) {
@@ -112,9 +114,9 @@ bool handle_network(Conversion *container, const Key *key, const Value *value, G
         const char *network = value->text;
 
         container->network.is_said = true;
-        if (container->is_users && is_kind(network, "pasta"))
+        if (container->is_users && network_mode_is_pasta(network))
                 return set_pasta(container, value, error);
-        if (is_kind(network, "pasta") || is_kind(network, "slirp4netns"))
+        if (network_mode_is_pasta(network) || is_slirp4netns(network))
                 return error_set(error, KT_ERROR_UNSUPPORTED,
                                  container->is_users ?
                                          "'%s' is what older Podmans had for users; write Network=pasta, which is a "
@@ -146,7 +148,7 @@ bool handle_publish_port(Conversion *container, const Key *key, const Value *val
         PortMapping mapping;
 
         noted_add(container->network.published, value->text, value->line);
-        return strpbrk(value->text, "%$") || port_mapping_parse(value->text, &mapping, error);
+        return unit_word_is_unexpanded(value->text) || port_mapping_parse(value->text, &mapping, error);
 }
 
 /* Podman looks at it with --publish-all only, which is refused. */
@@ -166,7 +168,7 @@ static bool wish(Conversion *container, const char *option, const Value *value) 
 bool handle_ip(Conversion *container, const Key *key, const Value *value, GError **error) {
         IpAddress address;
 
-        if (!strpbrk(value->text, "%$") && !ip_address_parse(value->text, &address))
+        if (!unit_word_is_unexpanded(value->text) && !ip_address_parse(value->text, &address))
                 return error_set(error, KT_ERROR_USAGE, "'%s' is no address", value->text);
         return wish(container, key->text, value);
 }
@@ -200,14 +202,15 @@ static void grant(Conversion *container, const Noted *wish) {
         }
 }
 
-/* As far as they are known. */
-static void check_networks(Conversion *container) {
+/* Each has been read already, but for what it was granted. */
+static void check_granted(Conversion *container) {
         for (guint i = 0; i < container->network.made->len; i++) {
                 const Noted *network = &g_array_index(container->network.made, Noted, i);
                 g_autoptr(GPtrArray) requests = g_ptr_array_new_with_free_func((GDestroyNotify) network_request_free);
                 g_autoptr(GError) error = NULL;
 
-                if (!strpbrk(network->text, "%$") && !network_request_parse(network->text, requests, &error))
+                if (!unit_word_is_unexpanded(network->text) &&
+                    !network_request_parse(network->text, requests, &error))
                         conversion_problem(container, network->line, "%s", error->message);
         }
 }
@@ -220,7 +223,7 @@ static void check_conflicts(Conversion *container) {
                 const Noted *port = &g_array_index(container->network.published, Noted, i);
                 PortMapping mapping;
 
-                if (strpbrk(port->text, "%$") || !port_mapping_parse(port->text, &mapping, NULL))
+                if (unit_word_is_unexpanded(port->text) || !port_mapping_parse(port->text, &mapping, NULL))
                         continue;
                 for (guint j = 0; j < mappings->len; j++)
                         if (port_mapping_conflicts(&mapping, &g_array_index(mappings, PortMapping, j)))
@@ -250,7 +253,8 @@ static void finish_networks(Conversion *container) {
         }
         for (guint i = 0; i < container->network.wishes->len; i++)
                 grant(container, &g_array_index(container->network.wishes, Noted, i));
-        check_networks(container);
+        if (container->network.wishes->len > 0)
+                check_granted(container);
         check_conflicts(container);
         if (container->is_users)
                 pasta_check_ports(container);

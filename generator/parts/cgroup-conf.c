@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "generator/parts/cgroup-conf.h"
+#include "generator/parts/cgroup-limits.h"
 #include "generator/parts/kernel-control.h"
 #include "generator/unit/keys.h"
 #include "libstart/base/error.h"
@@ -45,15 +46,28 @@ static char *convert_quota(const char *value, GError **error) {
         return NULL;
 }
 
+/* All of a cgroup's processes end with one of them. */
+static char *convert_oom_group(const char *value, GError **error) {
+        if (g_str_equal(value, "1"))
+                return g_strdup("kill");
+        error_set(error, KT_ERROR_USAGE, "'%s' is neither 0 nor 1", value);
+        return NULL;
+}
+
 static const struct {
         const char *file;
         const char *setting; /* of [Service] */
         CgroupConvert *convert;
 } files[] = {
-        { "cpu.max", "CPUQuota", convert_quota },          { "cpu.weight", "CPUWeight", convert_weight },
-        { "cpuset.cpus", "AllowedCPUs", convert_numbers }, { "cpuset.mems", "AllowedMemoryNodes", convert_numbers },
-        { "io.weight", "IOWeight", convert_weight },       { "memory.high", "MemoryHigh", convert_bytes },
-        { "memory.low", "MemoryLow", convert_bytes },      { "memory.min", "MemoryMin", convert_bytes },
+        { "cpu.max", "CPUQuota", convert_quota },
+        { "cpu.weight", "CPUWeight", convert_weight },
+        { "cpuset.cpus", "AllowedCPUs", convert_numbers },
+        { "cpuset.mems", "AllowedMemoryNodes", convert_numbers },
+        { "io.weight", "IOWeight", convert_weight },
+        { "memory.high", "MemoryHigh", convert_bytes },
+        { "memory.low", "MemoryLow", convert_bytes },
+        { "memory.min", "MemoryMin", convert_bytes },
+        { "memory.oom.group", "OOMPolicy", convert_oom_group },
 };
 
 /* These have keys, whose limits are put together with what else concerns them. For both, 0 is none. */
@@ -61,17 +75,23 @@ static const char *find_key(const char *file) {
         return g_str_equal(file, "memory.max") ? "Memory" : g_str_equal(file, "pids.max") ? "PidsLimit" : NULL;
 }
 
-/* Which of two settings would count is nobody's guess. */
 bool cgroup_setting_apply(Conversion *container, const char *setting, CgroupConvert *convert, const char *value,
                           GError **error) {
+        const UnitLine *line = service_user_line(container->service, setting);
         g_autofree char *converted = convert(value, error);
+        LimitChoice choice;
 
         if (!converted)
                 return false;
-        if (service_user_line(container->service, setting))
+        choice = line ? cgroup_limits_choose(setting, line->value, converted) : LIMIT_OF_OPTION;
+        if (choice == LIMIT_UNKNOWN)
                 return error_set(error, KT_ERROR_USAGE, "%s= in [Service] says the same; remove one of the two",
                                  setting);
-        service_set(container->service, setting, converted);
+        if (line && !g_str_equal(line->value, converted))
+                conversion_warning(container, line, "PodmanArgs= in [Container] says the same: %s counts",
+                                   choice == LIMIT_OF_SERVICE ? "this one" : "the smaller one there");
+        if (choice == LIMIT_OF_OPTION)
+                service_set(container->service, setting, converted);
         kernel_control_need(container, setting);
         return true;
 }
@@ -87,6 +107,10 @@ static bool apply(Conversion *container, const char *file, const char *value, GE
 
         if (key)
                 return set_key(container, key, value, error);
+        if (g_str_equal(file, "memory.swap.max"))
+                return cgroup_limits_set_swap(container, value, error);
+        if (g_str_equal(file, "memory.oom.group") && g_str_equal(value, "0")) /* the kernel's default */
+                return true;
         for (size_t i = 0; i < G_N_ELEMENTS(files); i++)
                 if (g_str_equal(files[i].file, file))
                         return cgroup_setting_apply(container, files[i].setting, files[i].convert, value, error);

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <math.h>
+#include <string.h>
+
 #include "generator/parts/cgroup-limits.h"
 #include "generator/parts/kernel-control.h"
 #include "libstart/base/error.h"
@@ -62,6 +65,58 @@ bool cgroup_limits_set_memory_swap(Conversion *container, const char *value, GEr
         return set_size(&container->limits.memory_swap, g_str_equal(value, "-1") ? "0" : value, error);
 }
 
+bool cgroup_limits_set_swap(Conversion *container, const char *value, GError **error) {
+        guint64 bytes = 0;
+
+        if (!g_str_equal(value, "max") && !size_parse(value, &bytes, error))
+                return false;
+        g_free(container->limits.swap);
+        container->limits.swap = g_str_equal(value, "max") ? g_strdup("infinity") :
+                                                             g_strdup_printf("%" G_GUINT64_FORMAT, bytes);
+        return true;
+}
+
+/* A number and one of systemd's letters, which are capital. What systemd would ignore (1g) is no limit. */
+static bool read_size(const char *text, bool may_be_zero, double *ret_limit) {
+        static const char letters[] = "KMGT";
+        size_t digits = strspn(text, "0123456789");
+        const char *letter = text[digits] ? strchr(letters, text[digits]) : NULL;
+        g_autofree char *number = g_strndup(text, digits);
+        guint64 n;
+
+        if ((text[digits] && (!letter || text[digits + 1])) ||
+            !g_ascii_string_to_unsigned(number, 10, !may_be_zero, G_MAXINT64, &n, NULL))
+                return false;
+        *ret_limit = ldexp((double) n, letter ? 10 * (int) (letter - letters + 1) : 0);
+        return true;
+}
+
+static bool read_limit(const char *setting, const char *text, double *ret_limit) {
+        char *end;
+
+        if (g_str_equal(text, "infinity"))
+                *ret_limit = HUGE_VAL;
+        else if (g_str_equal(setting, "CPUQuota")) {
+                *ret_limit = g_ascii_isdigit(text[0]) ? g_ascii_strtod(text, &end) : 0;
+                return *ret_limit > 0 && g_str_equal(end, "%");
+        } else
+                return g_str_has_prefix(setting, "Memory") &&
+                       read_size(text, !g_str_equal(setting, "MemoryMax") && !g_str_equal(setting, "MemoryHigh"),
+                                 ret_limit);
+        return true;
+}
+
+LimitChoice cgroup_limits_choose(const char *setting, const char *of_service, const char *of_option) {
+        double outer, inner;
+
+        if (g_str_equal(of_service, of_option) || g_str_has_suffix(setting, "Weight") ||
+            g_str_equal(setting, "OOMPolicy"))
+                return LIMIT_OF_SERVICE;
+        if (!read_limit(setting, of_service, &outer) || !read_limit(setting, of_option, &inner))
+                return LIMIT_UNKNOWN;
+        return outer <= inner ? LIMIT_OF_SERVICE : LIMIT_OF_OPTION;
+}
+
 static void swap_problem(Conversion *container, const char *problem) {
         const UnitLine *line = conversion_line_with(container, "Container", "PodmanArgs", "--memory-swap");
 
@@ -83,15 +138,21 @@ static char *find_swap(Conversion *container) {
         return g_strdup_printf("%" G_GUINT64_FORMAT, both < memory ? 0 : both - memory);
 }
 
-/* Which of two limits would count is nobody's guess. No limit here is no contradiction to one there. */
 static void set_limit(Conversion *container, const char *setting, const char *value, const char *key) {
         const UnitLine *line = service_user_line(container->service, setting);
+        LimitChoice choice = line ? cgroup_limits_choose(setting, line->value, value) : LIMIT_OF_OPTION;
 
         if (line && g_str_equal(value, "infinity"))
                 return;
-        if (line)
-                conversion_problem(container, line, "%s in [Container] limits the same; remove one of the two", key);
-        service_set(container->service, setting, value);
+        if (choice == LIMIT_UNKNOWN)
+                conversion_problem(container, line,
+                                   "%s in [Container] limits the same, and '%s' cannot be compared with it; remove "
+                                   "one of the two",
+                                   key, line->value);
+        else if (line && choice == LIMIT_OF_OPTION)
+                conversion_warning(container, line, "%s in [Container] limits the same: the smaller one counts", key);
+        if (choice != LIMIT_OF_SERVICE)
+                service_set(container->service, setting, value);
         if (!g_str_equal(value, "infinity"))
                 kernel_control_need(container, setting);
 }
@@ -124,15 +185,23 @@ static void set_pids_limit(Conversion *container) {
                 service_set(container->service, "TasksMax", container->limits.pids ?: PIDS_LIMIT);
 }
 
+/* Podman's own limit of it is in the same cgroup. */
+static void set_swap(Conversion *container) {
+        g_autofree char *of_memory = container->limits.memory ? find_swap(container) : NULL;
+        const char *swap = container->limits.swap;
+
+        if (swap && of_memory && cgroup_limits_choose("MemorySwapMax", swap, of_memory) == LIMIT_OF_OPTION)
+                swap = of_memory;
+        if (swap || of_memory)
+                set_limit(container, "MemorySwapMax", swap ?: of_memory, swap ? "--cgroup-conf" : "Memory=");
+}
+
 void cgroup_limits_service(Conversion *container) {
         set_pids_limit(container);
         if (container->limits.memory_swap && !container->limits.memory)
                 swap_problem(container,
                              "the limit of the memory is missing; write Memory=, or MemorySwapMax= in [Service]");
-        if (container->limits.memory) {
-                g_autofree char *swap = find_swap(container);
-
+        if (container->limits.memory)
                 set_limit(container, "MemoryMax", container->limits.memory, "Memory=");
-                set_limit(container, "MemorySwapMax", swap, "Memory=");
-        }
+        set_swap(container);
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 
 #include "generator/parts/conf-module.h"
 #include "generator/unit/keys.h"
-#include "generator/unit/source-path.h"
+#include "generator/unit/specifiers.h"
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/config/toml.h"
+#include "libstart/value/unit-words.h"
 
 typedef struct Module {
         Conversion *container;
@@ -30,7 +30,7 @@ struct ModuleSetting {
 };
 
 bool handle_conf_module(Conversion *container, const Key *key, const Value *value, GError **error) {
-        if (strpbrk(value->text, "%$"))
+        if (unit_word_is_unexpanded(value->text))
                 return error_set(error, KT_ERROR_USAGE,
                                  "'%s': specifiers and variables do not work here: the file is read when units are "
                                  "generated",
@@ -44,7 +44,7 @@ bool handle_conf_module(Conversion *container, const Key *key, const Value *valu
  */
 
 static bool apply_key(const Module *module, const ModuleSetting *setting, const char *text, GError **error) {
-        g_autofree char *escaped = source_path_escape(text, "%$");
+        g_autofree char *escaped = specifiers_escape(text, "%$");
 
         if (!setting->key)
                 return key_set_option(module->container, setting->option, escaped, error);

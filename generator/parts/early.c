@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "generator/parts/early.h"
-#include "generator/parts/image-service.h"
 #include "libstart/base/error.h"
+#include "libstart/request/storage-option.h"
 #include "libstart/value/unit-words.h"
 
 /* Where Podman has images unless storage.conf says something else, which is not read here. */
@@ -43,7 +43,7 @@ static bool binds_files(const Conversion *container) {
 
 /* The image is in one of them. */
 static void add_stores(Conversion *container) {
-        g_autoptr(GPtrArray) stores = image_find_stores(container);
+        g_autoptr(GPtrArray) stores = storage_option_find_stores(container->args->storage_opt);
 
         service_unit(container->service, "RequiresMountsFor", IMAGE_STORE);
         for (guint i = 0; stores && i < stores->len; i++) {

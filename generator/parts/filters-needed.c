@@ -8,6 +8,7 @@
 #include "libstart/base/string-order.h"
 #include "libstart/request/seccomp-request.h"
 #include "libstart/value/capability.h"
+#include "libstart/value/unit-words.h"
 
 #define PROGRAM KEYTURN_LIBDIR "/seccomp-precompile"
 
@@ -56,7 +57,7 @@ SecurityOption filters_needed_option(const LaunchArgs *args, bool *ret_is_known)
 
                 if (is_another(text))
                         continue;
-                is_known = is_known && !strpbrk(text, "%$");
+                is_known = is_known && !unit_word_is_unexpanded(text);
                 if (security_option_parse(text, &option, NULL) && option.kind == SECURITY_SECCOMP)
                         last = option;
         }

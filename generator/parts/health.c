@@ -2,8 +2,10 @@
 #include <string.h>
 
 #include "generator/parts/health.h"
-#include "generator/unit/source-path.h"
+#include "generator/unit/specifiers.h"
+#include "libstart/request/health-command.h"
 #include "libstart/request/health-request.h"
+#include "libstart/value/unit-words.h"
 
 static bool has_check(const LaunchArgs *args) {
         return args->health_cmd && *args->health_cmd && !health_command_is_none(args->health_cmd);
@@ -15,7 +17,7 @@ static bool is_off(const LaunchArgs *args) {
 
 /* A timer is a unit of its own, in which the container's specifiers and variables mean something else. */
 static void check_interval(Conversion *container, const char *value, const char *key) {
-        if (value && strpbrk(value, "%$"))
+        if (value && unit_word_is_unexpanded(value))
                 conversion_problem(container, conversion_line(container, "Container", key),
                                    "'%s': specifiers and variables do not work here", value);
 }
@@ -120,7 +122,7 @@ static void put_timer(const Conversion *container, Writer *writer, const char *p
         g_autofree char *stem = g_strndup(service->name, strlen(service->name) - strlen(".service"));
         g_autofree char *name = g_strconcat(prefix, stem, ".timer", NULL);
         g_autofree char *instance = g_str_has_suffix(stem, "@") ? g_strconcat(stem, "%i", NULL) : g_strdup(stem);
-        g_autofree char *path = source_path_escape(container->source->path, "%");
+        g_autofree char *path = specifiers_escape(container->source->path, "%");
         g_autoptr(GString) text = g_string_new(NULL);
         guint64 usec = HEALTH_SPAN_DEFAULT;
 

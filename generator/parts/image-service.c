@@ -3,7 +3,7 @@
 
 #include "generator/parts/image-service.h"
 #include "generator/parts/users-container.h"
-#include "generator/unit/source-path.h"
+#include "generator/unit/specifiers.h"
 #include "keyturn-config.h"
 #include "libstart/base/paths.h"
 #include "libstart/request/storage-option.h"
@@ -21,7 +21,7 @@ static void try_again(Service *service, const char *seconds) {
 }
 
 void image_service_common(const Conversion *container, Service *service, const char *seconds) {
-        g_autofree char *escaped = source_path_escape(container->source->path, "%");
+        g_autofree char *escaped = specifiers_escape(container->source->path, "%");
 
         service_unit(service, "SourcePath", escaped);
         service_unit(service, "RequiresMountsFor", container->is_users ? "%h" : "/var/lib/containers/storage");
@@ -69,16 +69,6 @@ void image_service_build(const Conversion *container, const char *context) {
         service_set(container->service, "ExecStart", command->str);
 }
 
-GPtrArray *image_find_stores(const Conversion *container) {
-        const GPtrArray *options = container->args->storage_opt;
-        GPtrArray *stores = NULL;
-        bool is_stores;
-
-        for (guint i = 0; i < options->len; i++)
-                (void) storage_option_parse_stores(options->pdata[i], &stores, &is_stores, NULL);
-        return stores;
-}
-
 /* Of conditions with "|" one is enough: no other may join those of the file. */
 static bool has_choices(const Service *service) {
         for (guint i = 0; service->user_unit && i < service->user_unit->lines->len; i++) {
@@ -92,17 +82,18 @@ static bool has_choices(const Service *service) {
 
 void image_skip_present(const Conversion *container, const char *root) {
         const char *name = container->image.wanted;
-        g_autoptr(GPtrArray) stores = name ? image_find_stores(container) : NULL;
+        g_autoptr(GPtrArray) stores = name ? storage_option_find_stores(container->args->storage_opt) : NULL;
         g_autoptr(StoreImage) image = NULL;
         g_autofree char *path = NULL, *condition = NULL;
         Service *service = container->image.puller ?: container->service;
 
-        if (!name || strpbrk(name, "%$") || container->is_users) /* whose store is to be seen in her view alone */
+        if (!name || unit_word_is_unexpanded(name) ||
+            container->is_users) /* whose store is to be seen in her view alone */
                 return;
         image = store_image_find(root, name, stores, NULL);
         if (!image)
                 return;
-        path = source_path_escape(image->store + strlen(root), "%");
+        path = specifiers_escape(image->store + strlen(root), "%");
         condition = g_strconcat(has_choices(service) ? "!" : "|!", path, "/overlay-images/", image->id, NULL);
         service_unit(service, "ConditionPathIsDirectory", condition);
         if (condition[0] ==

@@ -11,6 +11,7 @@
 #include "libstart/store/reference.h"
 #include "libstart/value/go-duration.h"
 #include "libstart/value/pull-policy.h"
+#include "libstart/value/unit-words.h"
 
 static void set_string(char **field, const char *value) {
         g_free(*field);
@@ -108,7 +109,7 @@ char *image_refer(Conversion *container, const char *file, GError **error) {
 
 bool image_check_name(const char *name, GError **error) {
         g_autoptr(GError) problem = NULL;
-        g_autoptr(Reference) reference = strpbrk(name, "%$") ? NULL : reference_parse(name, &problem);
+        g_autoptr(Reference) reference = unit_word_is_unexpanded(name) ? NULL : reference_parse(name, &problem);
 
         if (!g_error_matches(problem, KT_ERROR, KT_ERROR_USAGE))
                 return true;
@@ -204,7 +205,7 @@ static void check_auto_update(Conversion *container) {
                 return;
         }
         container->image.is_updated = true;
-        if (g_str_equal(policy, "local") || strpbrk(container->image.name, "%$") ||
+        if (g_str_equal(policy, "local") || unit_word_is_unexpanded(container->image.name) ||
             !(reference = reference_parse(container->image.name, NULL)))
                 return;
         if (reference->digest || !reference->repository)
@@ -219,7 +220,7 @@ static void check_auto_update(Conversion *container) {
 
 /* She writes what the store says that an image's digest is. */
 static bool is_pinned(const Conversion *container) {
-        g_autoptr(Reference) reference = container->image.name && !strpbrk(container->image.name, "%$") ?
+        g_autoptr(Reference) reference = container->image.name && !unit_word_is_unexpanded(container->image.name) ?
                                                  reference_parse(container->image.name, NULL) :
                                                  NULL;
 

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <linux/bpf.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "generator/parts/kernel-control.h"
+#include "libstart/base/device-program.h"
 #include "libstart/base/fd.h"
 
 #define ROOT "/sys/fs/cgroup"
@@ -65,13 +64,7 @@ static bool has_device_programs(void) {
                 { .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = 1 },
                 { .code = BPF_JMP | BPF_EXIT },
         };
-        union bpf_attr attr = {
-                .prog_type = BPF_PROG_TYPE_CGROUP_DEVICE,
-                .insns = (guint64) (uintptr_t) allow_all,
-                .insn_cnt = G_N_ELEMENTS(allow_all),
-                .license = (guint64) (uintptr_t) "GPL",
-        };
-        _cleanup_close_ int program = (int) syscall(SYS_bpf, BPF_PROG_LOAD, &attr, sizeof attr);
+        _cleanup_close_ int program = device_program_load(allow_all, G_N_ELEMENTS(allow_all), "");
 
         return program >= 0;
 }

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "generator/parts/log-driver.h"
-#include "generator/unit/source-path.h"
+#include "generator/unit/specifiers.h"
 #include "libstart/value/unit-words.h"
 
 bool handle_log_driver(Conversion *container, const Key *key, const Value *value, GError **error) {
@@ -55,7 +55,7 @@ static void check_stream(Conversion *container, const char *key) {
 static void finish_file(Conversion *container, const char *path) {
         const UnitLine *line = conversion_line_with(container, "Container", "LogOpt", "path=") ?:
                                        conversion_line_with(container, "Container", "PodmanArgs", "path=");
-        g_autofree char *mounts = source_path_for_mounts(path);
+        g_autofree char *mounts = specifiers_required_path(path);
 
         check_stream(container, "StandardOutput");
         check_stream(container, "StandardError");

@@ -4,7 +4,7 @@
 #include "generator/parts/images.h"
 #include "generator/parts/mounts.h"
 #include "generator/parts/volumes.h"
-#include "generator/unit/source-path.h"
+#include "generator/unit/specifiers.h"
 #include "libstart/base/error.h"
 #include "libstart/request/mount-request.h"
 #include "libstart/value/unit-words.h"
@@ -146,7 +146,7 @@ static void add_source(Conversion *container, char *path, bool writable) {
         g_array_append_val(container->sources, source);
 }
 
-static void add_volume(Conversion *container, const char *volume) {
+void mounts_add_volume(Conversion *container, const char *volume) {
         g_autoptr(MountRequest) request = mount_request_sketch_volume(volume);
 
         if (request->source)
@@ -176,7 +176,7 @@ void mounts_find_sources(Conversion *container) {
                 add_source(container, g_strndup(rootfs, strcspn(rootfs, ":")),
                            args->read_only != FLAG_TRUE && !strchr(rootfs, ':'));
         for (guint i = 0; i < args->volumes->len; i++)
-                add_volume(container, args->volumes->pdata[i]);
+                mounts_add_volume(container, args->volumes->pdata[i]);
         for (guint i = 0; i < args->mounts->len; i++)
                 add_mount(container, args->mounts->pdata[i]);
 }
@@ -186,7 +186,7 @@ void mounts_require(Conversion *container) {
 
         for (guint i = 0; i < container->sources->len; i++) {
                 const MountSource *source = &g_array_index(container->sources, MountSource, i);
-                char *required = source_path_for_mounts(source->path);
+                char *required = specifiers_required_path(source->path);
                 g_autoptr(GString) value = g_string_new(NULL);
 
                 if (!required || !g_hash_table_add(seen, required))

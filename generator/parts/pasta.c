@@ -5,6 +5,7 @@
 #include "libstart/base/error.h"
 #include "libstart/request/network-mode.h"
 #include "libstart/value/port-mapping.h"
+#include "libstart/value/unit-words.h"
 
 #define SYSCTL "/proc/sys/net/ipv4/ip_unprivileged_port_start"
 #define FIRST_PORT 1024 /* where the kernel says nothing */
@@ -62,7 +63,7 @@ void pasta_check_ports(Conversion *container) {
                 const Noted *port = &g_array_index(container->network.published, Noted, i);
                 PortMapping mapping;
 
-                if (strpbrk(port->text, "%$") || !port_mapping_parse(port->text, &mapping, NULL))
+                if (unit_word_is_unexpanded(port->text) || !port_mapping_parse(port->text, &mapping, NULL))
                         continue;
                 n += mapping.range;
                 if (n > PORTS_MAX && n - mapping.range <= PORTS_MAX && pasta_is_beside(container))

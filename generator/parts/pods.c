@@ -5,6 +5,7 @@
 #include "generator/parts/pods.h"
 #include "generator/unit/file-reference.h"
 #include "libstart/base/error.h"
+#include "libstart/value/unit-words.h"
 
 char *pod_stem(const char *service) {
         g_autofree char *stem = g_strndup(service, strlen(service) - strlen(".service"));
@@ -96,7 +97,7 @@ static char *find_name(const SourceFile *source, const UnitNames *names) {
         g_autofree char *stem = service ? pod_stem(service) : NULL;
 
         if (given)
-                return strpbrk(given, "%$") ? NULL : g_steal_pointer(&given);
+                return unit_word_is_unexpanded(given) ? NULL : g_steal_pointer(&given);
         return stem && !name_has_at(stem) ? g_strconcat("systemd-", stem, NULL) : NULL;
 }
 

@@ -26,7 +26,7 @@ bool runtime_apply(Conversion *container, const char *value, GError **error) {
                                  "'%s' is neither a name ([engine.runtimes] of containers.conf, or a program) nor an "
                                  "absolute path",
                                  value);
-        if (strpbrk(value, "%$"))
+        if (unit_word_is_unexpanded(value))
                 return error_set(error, KT_ERROR_USAGE, "'%s': a path without specifiers and variables", value);
         path = machine_conf_find_runtime(container->machine, value, error);
         return path && key_set_option(container, "runtime-program", path, error);

@@ -2,7 +2,10 @@
 #include <string.h>
 
 #include "generator/parts/untrusted-paths.h"
+#include "generator/parts/volumes.h"
+#include "generator/unit/specifiers.h"
 #include "libstart/base/path-value.h"
+#include "libstart/value/unit-words.h"
 
 /* Not known here: volumes whose path is a variable or begins with an unknown specifier, and those given to `podman
  * run` by hand. */
@@ -37,17 +40,12 @@ static bool is_lost_anyway(const char *path) {
 /* What a specifier of systemd's stands for, where that is the same for all instances of the service; else "".
  * Transfer full. */
 static char *expand(char specifier, const char *service) {
-        static const struct {
-                char specifier;
-                const char *value;
-        } directories[] = { { 'C', "/var/cache" }, { 'E', "/etc" },     { 'L', "/var/log" }, { 'S', "/var/lib" },
-                            { 'T', "/tmp" },       { 'V', "/var/tmp" }, { 'h', "/root" },    { 't', "/run" } };
+        const char *directory = specifiers_find_directory(specifier);
         size_t stem = strlen(service) - strlen(".service"), prefix = strcspn(service, "@");
         bool template = strstr(service, "@.");
 
-        for (size_t i = 0; i < G_N_ELEMENTS(directories); i++)
-                if (directories[i].specifier == specifier)
-                        return g_strdup(directories[i].value);
+        if (directory)
+                return g_strdup(directory);
         if (specifier == 'p')
                 return g_strndup(service, MIN(prefix, stem));
         if (specifier == 'N' && !template)
@@ -166,6 +164,25 @@ void untrusted_paths_refer(UntrustedPaths *paths, const Conversion *container, c
                 return;
         g_free(container->args->untrusted_list);
         container->args->untrusted_list = g_build_filename(directory, UNTRUSTED_PATHS_FILE, NULL);
+        paths->is_needed = true;
+}
+
+static bool names_path(const Conversion *volume) {
+        for (guint i = 0; i < volume->sources->len; i++)
+                if (strchr("/%", g_array_index(volume->sources, MountSource, i).path[0]))
+                        return true;
+        return false;
+}
+
+/* Its command is written already. */
+void untrusted_paths_refer_device(UntrustedPaths *paths, const Conversion *volume, const char *directory) {
+        g_autofree char *list = g_build_filename(directory, UNTRUSTED_PATHS_FILE, NULL);
+        g_autoptr(GString) command = g_string_new("ExecStart=" VOLUME_COMMAND);
+
+        if (!names_path(volume))
+                return;
+        unit_words_add_option(command, "--untrusted-list", list);
+        g_string_replace(volume->service->service_last, "ExecStart=" VOLUME_COMMAND, command->str, 1);
         paths->is_needed = true;
 }
 

@@ -5,7 +5,7 @@
 #include "generator/parts/network-renewal.h"
 #include "generator/parts/user-namespace.h"
 #include "generator/unit/own-name.h"
-#include "generator/unit/source-path.h"
+#include "generator/unit/specifiers.h"
 #include "keyturn-config.h"
 #include "libstart/base/error.h"
 #include "libstart/base/paths.h"
@@ -249,7 +249,7 @@ char *user_namespace_service(const Conversion *container) {
 
 /* Of an instance it is all of the unit, but for what is shipped for these. */
 static GString *begin_unit(const Conversion *container, const OwnName *own, const char *description) {
-        g_autofree char *path = source_path_escape(container->source->path, "%");
+        g_autofree char *path = specifiers_escape(container->source->path, "%");
         GString *text = g_string_new("# Made by keyturn-generator; do not edit.\n[Unit]\n");
 
         if (own_name_has_instance(own))

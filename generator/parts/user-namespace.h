@@ -10,7 +10,7 @@ KeyHandler handle_remap;
 /* What the keys of a user namespace say together, after all of them and PodmanArgs=. */
 void user_namespace_finish(Conversion *container);
 
-/* Whether the container surely has one of its own, after that. */
+/* Whether the container or pod surely has one of its own, after that. */
 bool user_namespace_is_own(const LaunchArgs *args);
 /* The same where systemd still has to expand what says so. */
 bool user_namespace_may_be_own(const LaunchArgs *args);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 
-#include "generator/parts/devices.h"
 #include "generator/parts/option-rules.h"
-#include "generator/parts/pasta.h"
 #include "generator/parts/pods.h"
 #include "generator/parts/user-namespace.h"
 #include "generator/parts/users-container.h"

@@ -7,6 +7,7 @@
 #include "generator/unit/file-reference.h"
 #include "generator/unit/key.h"
 #include "libstart/request/mount-request.h"
+#include "libstart/value/unit-words.h"
 
 char *volume_file_name(const SourceFile *source) {
         return unit_file_value(source->unit, "Volume", "VolumeName") ?: name_default(source->name);
@@ -72,7 +73,7 @@ char *volume_refer(Conversion *container, const char *source, bool *ret_no_copy,
         *ret_no_copy = false;
         if (g_str_has_suffix(source, ".volume"))
                 return refer_to_file(container, source, ret_no_copy, error);
-        if (!strpbrk(source, "%$") && !mount_request_check_volume_source(source, error))
+        if (!unit_word_is_unexpanded(source) && !mount_request_check_volume_source(source, error))
                 return NULL;
         unit = g_strdup_printf("keyturn-volume@%s.service", source);
         if (!strchr(source, '$')) /* then libstart makes it */

@@ -2,9 +2,13 @@
 #pragma once
 
 #include "generator/unit/conversion.h"
+#include "keyturn-config.h"
 
 /* Named volumes, as containers refer to them: by their name, or by the .volume file that says what they are. What
  * makes one is a service of its own, ahead of the containers that use it. */
+
+/* How ExecStart= of such a service begins. */
+#define VOLUME_COMMAND KEYTURN_LIBDIR "/libstart volume"
 
 /* The name of the volume that SOURCE of Volume= or Mount= means: a name, or NAME.volume. The container's service
  * comes after the one that makes it. *ret_no_copy: nothing is copied into it from an image. Transfer full. */

@@ -86,6 +86,7 @@ void conversion_free(Conversion *conversion) {
         g_free(conversion->limits.pids);
         g_free(conversion->limits.memory);
         g_free(conversion->limits.memory_swap);
+        g_free(conversion->limits.swap);
         g_ptr_array_unref(conversion->reload.command);
         g_array_unref(conversion->log.limits);
         g_free(conversion->user);

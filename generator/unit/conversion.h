@@ -80,6 +80,7 @@ typedef struct PodmanPart {
 typedef struct LimitsPart {
         char *pids, *memory; /* as systemd writes them */
         char *memory_swap;   /* the same, of memory and swap together */
+        char *swap;          /* the same, of swap alone */
         unsigned controls;   /* what it needs of the kernel: parts/kernel-control.h */
 } LimitsPart;
 
@@ -94,15 +95,16 @@ typedef struct LogPart {
         GArray *limits;            /* of Noted: of such a file */
 } LogPart;
 
-/* A file on its way to a service: a .container, or a .pod, .volume, .network, .image, .build or .artifact file, which
- * use fewer of the parts. Whoever converts it (kinds/container-service.h, kinds/resource.h) fills it in. */
+/* A file on its way to a service: a .container, or a .pod, .volume, .network, .image, .build, .artifact or .kube
+ * file, which use fewer of the parts. Whoever converts it (kinds/container-service.h, kinds/resource.h) fills it in.
+ */
 typedef struct Conversion {
         const SourceFile *source;
         const UnitNames *names;      /* what other files make */
-        KeyturnConf *conf;           /* of a container or pod; not owned */
-        struct Hooks *hooks;         /* of a conversion; not owned */
+        KeyturnConf *conf;           /* not owned; NULL of a .kube file */
+        struct Hooks *hooks;         /* of a .container file, else NULL; not owned */
         struct MachineConf *machine; /* the same */
-        const char *section;         /* of the file, that describes it: "Container" or "Pod" */
+        const char *section;         /* of the file, that describes it: "Container", "Pod" and so on */
         const struct KeyTable *keys; /* of that section */
         GPtrArray *findings;         /* of Finding; for readers: conversion_findings() */
         bool is_refused;             /* there is a problem among them, and so no service */

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "generator/unit/key.h"
-#include "generator/unit/source-path.h"
+#include "generator/unit/specifiers.h"
 #include "libstart/base/error.h"
 #include "libstart/base/path-value.h"
 
@@ -52,7 +52,7 @@ char *key_resolve_path(const char *directory, const char *path) {
 
         if (path[0] == '/' || (path[0] == '%' && path[1] != '%'))
                 return g_strdup(path);
-        escaped = source_path_escape(directory, "%$");
+        escaped = specifiers_escape(directory, "%$");
         joined = g_build_filename(escaped, path, NULL);
         return path_value_clean(joined);
 }

@@ -4,6 +4,7 @@
 
 #include "generator/files/misplaced-keys.h"
 #include "generator/unit/keys.h"
+#include "generator/unit/specifiers.h"
 #include "libstart/base/error.h"
 
 /*
@@ -205,7 +206,7 @@ static int compare_assignments(gconstpointer a, gconstpointer b) {
         return (left->key > right->key) - (left->key < right->key);
 }
 
-/* In the order of the table, those of one key (g_array_sort() is stable) in that of the file. With a container, what
+/* In the order of the table, those of one key (g_array_sort() is stable) in that of the file. With a conversion, what
  * is wrong with a key's name is said. */
 static GArray *find_assignments(Conversion *container, const UnitSection *section, const KeyTable *table) {
         GArray *assignments = g_array_sized_new(FALSE, FALSE, sizeof(Assignment), section->lines->len);
@@ -264,13 +265,26 @@ static guint first_line(const Assignment *lines, guint n, Read read) {
         }
 }
 
-/* The values of the lines of a key; of pairs, sorted. With a container, what is wrong with a line is said. */
+/* Of all that becomes a word of a command. systemd's own words name a line that nobody wrote. */
+static void check_specifiers(Conversion *container, const UnitLine *line) {
+        const char *unknown = specifiers_find_unknown(line->value);
+
+        if (unknown)
+                conversion_problem(container, line,
+                                   "'%.2s': systemd knows no such specifier, and would not load the service; write "
+                                   "%%%% for a percent sign",
+                                   unknown);
+}
+
+/* The values of the lines of a key; of pairs, sorted. With a conversion, what is wrong with a line is said. */
 static void read_lines(GArray *values, Conversion *container, const Key *key, const Assignment *lines, guint n) {
         for (guint i = first_line(lines, n, key->read); i < n; i++) {
                 g_autoptr(GError) error = NULL;
 
                 if (!read_line(values, container, lines[i].line, key->read, &error) && container)
                         conversion_problem(container, lines[i].line, "%s", error->message);
+                else if (container)
+                        check_specifiers(container, lines[i].line);
         }
         if (key->read == READ_PAIRS)
                 sort_pairs(values);

@@ -17,14 +17,14 @@ typedef struct KeyTable {
 extern const KeyTable keys_quadlet;
 
 /* Give the section's values to their keys, in the order of the table. Whatever is wrong with any line is added to
- * the container's findings. Nothing happens where the file has no such section. */
+ * the conversion's findings. Nothing happens where the file has no such section. */
 void keys_apply(Conversion *container, const KeyTable *table);
 
 /* The values of one key, which are right or have been found wrong by keys_apply(). Transfer full, of char*. */
 GPtrArray *keys_find_values(Conversion *container, const KeyTable *table, const char *name);
 
-/* Give a value to a key of container->keys as an option of podman run, in `line`, says it. Booleans are true and
- * false. */
+/* Give a value to a key of the section that describes the file (Conversion.keys) as an option of podman run, in
+ * `line`, says it. Booleans are true and false. */
 bool keys_apply_value(Conversion *container, const char *name, const char *text, const UnitLine *line,
                       GError **error);
 

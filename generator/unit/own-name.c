@@ -22,7 +22,7 @@ bool own_name_has_instance(const OwnName *own) {
         return strchr(own->full, '@');
 }
 
-/* What a specifier of the container's name stands for; NULL for others, which are the same in both units. Of an
+/* What a specifier of the service's name stands for; NULL for others, which are the same in both units. Of an
  * instance that is known, %I is that with '/' for '-'. Transfer full. */
 static char *find_own(char letter, const OwnName *own) {
         const char *dash = strrchr(own->prefix, '-');
@@ -58,6 +58,13 @@ char *own_name_replace(const char *text, const OwnName *own) {
                 c += *c == '%' && c[1];
         }
         return g_string_free(result, FALSE);
+}
+
+char *own_name_replace_of(const char *service, const char *text) {
+        g_auto(OwnName) own = { 0 };
+
+        own_name_find(service, &own);
+        return own_name_replace(text, &own);
 }
 
 char *own_name_unit(const OwnName *own, const char *kind) {

@@ -4,11 +4,11 @@
 #include <glib.h>
 #include <stdbool.h>
 
-/* A container's service as a unit sees it that makes something ahead of it: keyturn-KIND@NAME.service, with a drop-in
- * that says what is to be made; of a template or an instance, keyturn-KIND-NAME@INSTANCE.service, a unit of its own.
- * In a template %i is the same in both. */
+/* The service of a container or a pod as a unit sees it that makes something ahead of it: keyturn-KIND@NAME.service,
+ * with a drop-in that says what is to be made; of a template or an instance, keyturn-KIND-NAME@INSTANCE.service, a
+ * unit of its own. In a template %i is the same in both. */
 typedef struct OwnName {
-        char *full;     /* "foo@%i": %N in the container's unit */
+        char *full;     /* "foo@%i": %N in that service's unit */
         char *prefix;   /* "foo": %p */
         char *instance; /* "bar" of "foo@bar"; "%i" in a template */
 } OwnName;
@@ -23,6 +23,9 @@ bool own_name_has_instance(const OwnName *own);
 /* `text` of the service's file, as it has to be in the other unit: there, specifiers of the service's own name would
  * mean that one. Transfer full. */
 char *own_name_replace(const char *text, const OwnName *own);
+
+/* The same of this service's. */
+char *own_name_replace_of(const char *service, const char *text);
 
 /* The other unit. Transfer full. */
 char *own_name_unit(const OwnName *own, const char *kind);

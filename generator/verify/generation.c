@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 
 #include "generator/unit/key.h"
+#include "generator/unit/specifiers.h"
 #include "generator/verify/generation.h"
 #include "keyturn-config.h"
 #include "libstart/base/error.h"
@@ -61,8 +62,12 @@ static GPtrArray *find_yaml(const SourceFile *source) {
                     unit_section_takes_back(section, line))
                         continue;
                 (void) words_split(names, line->value, WORDS_PLAIN, NULL);
-                for (guint j = 0; j < names->len; j++)
-                        g_ptr_array_add(paths, key_resolve_path(source->directory, names->pdata[j]));
+                for (guint j = 0; j < names->len; j++) {
+                        char *path = specifiers_file_path(source->directory, names->pdata[j], NULL);
+
+                        if (path)
+                                g_ptr_array_add(paths, path);
+                }
         }
         return paths;
 }

@@ -16,6 +16,7 @@
 #include "keyturn-config.h"
 #include "libstart/base/error.h"
 #include "libstart/base/log.h"
+#include "libstart/base/printable.h"
 #include "libstart/base/program.h"
 
 /* keyturn-verify: what `keyturn-generator --verify` executes. It is a program of its own because it looks at images,
@@ -252,9 +253,11 @@ static bool verify(GError **error) {
 int keyturn_verify_main(int argc, char *argv[]) {
         g_autoptr(GOptionContext) context = g_option_context_new(NULL);
         g_autoptr(GError) error = NULL;
-        bool is_parsed;
+        bool is_parsed, is_right;
 
         setlocale(LC_CTYPE, "");
+        if (program_says_version("keyturn-verify", argc, argv))
+                return EXIT_SUCCESS;
         g_set_prgname("keyturn-generator --verify");
         g_option_context_add_main_entries(context, entries, NULL);
         g_option_context_set_description(context, "See keyturn-generator(8).\n");
@@ -267,10 +270,9 @@ int keyturn_verify_main(int argc, char *argv[]) {
         }
         arg_generator = arg_generator ?: g_strdup(KEYTURN_GENERATORDIR "/keyturn-generator");
         arg_root = arg_root && !g_str_equal(arg_root, "/") ? g_canonicalize_filename(arg_root, NULL) : g_strdup("");
-        if (arg_taken ? print_taken(&error) : verify(&error))
-                return EXIT_SUCCESS;
-        if (!error)
-                return EXIT_FAILURE;
+        is_right = arg_taken ? print_taken(&error) : verify(&error);
+        if (!error && printable_flush(&error))
+                return is_right ? EXIT_SUCCESS : EXIT_FAILURE;
         log_error("%s", error->message);
         return 2;
 }

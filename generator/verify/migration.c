@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 
-#include "generator/files/names.h"
 #include "generator/unit/key.h"
 #include "generator/verify/migration.h"
 #include "generator/verify/takeover.h"

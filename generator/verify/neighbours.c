@@ -4,6 +4,7 @@
 #include "generator/files/names.h"
 #include "generator/verify/neighbours.h"
 #include "libstart/value/port-mapping.h"
+#include "libstart/value/unit-words.h"
 
 /*
  * Ports
@@ -25,7 +26,8 @@ static void collect(const MadeUnit *unit, GArray *all) {
         for (guint i = 0; section && i < section->lines->len; i++) {
                 Published published = { .source = source, .line = &g_array_index(section->lines, UnitLine, i) };
 
-                if (g_strcmp0(published.line->key, "PublishPort") == 0 && !strpbrk(published.line->value, "%$") &&
+                if (g_strcmp0(published.line->key, "PublishPort") == 0 &&
+                    !unit_word_is_unexpanded(published.line->value) &&
                     port_mapping_parse(published.line->value, &published.port, NULL) && published.port.host_port > 0)
                         g_array_append_val(all, published);
         }

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "generator/verify/outlook.h"
-#include "libstart/base/error.h"
 #include "libstart/oci/image-config.h"
 #include "libstart/oci/user.h"
 #include "libstart/request/mount-request.h"
@@ -19,6 +18,7 @@
 #include "libstart/store/reference.h"
 #include "libstart/store/store-conf.h"
 #include "libstart/value/capability.h"
+#include "libstart/value/unit-words.h"
 
 void outlook_init(Outlook *outlook, const char *root) {
         g_autofree char *podman = g_strconcat(root, "/usr/bin/podman", NULL);
@@ -42,24 +42,9 @@ static void G_GNUC_PRINTF(6, 7) warn(Report *report, const MadeUnit *unit, const
                    false, rule, message);
 }
 
-/* Only systemd knows what it will be. */
-static bool is_unexpanded(const char *value) {
-        return strpbrk(value, "%$");
-}
-
 /*
  * Images
  */
-
-/* Those of the container's own options, or NULL. Transfer full. */
-static GPtrArray *find_stores(const LaunchArgs *args) {
-        GPtrArray *stores = NULL;
-        bool is_stores;
-
-        for (guint i = 0; i < args->storage_opt->len; i++)
-                (void) storage_option_parse_stores(args->storage_opt->pdata[i], &stores, &is_stores, NULL);
-        return stores;
-}
 
 static bool has_any_store(const char *root, const GPtrArray *stores) {
         g_autoptr(StoreConf) conf = store_conf_load(root, stores, NULL);
@@ -107,12 +92,12 @@ static void check_name(const MadeUnit *unit, const StoreImage *image, Report *re
 
 /* NULL where there is none, or none can be known. */
 static StoreImage *check_image(Outlook *outlook, const MadeUnit *unit, Report *report) {
-        g_autoptr(GPtrArray) stores = find_stores(unit->args);
+        g_autoptr(GPtrArray) stores = storage_option_find_stores(unit->args->storage_opt);
         const char *name = unit->args->image;
         g_autoptr(GError) error = NULL;
         StoreImage *image;
 
-        if (is_unexpanded(name) || g_strcmp0(unit->args->store, "user") == 0) /* hers is not looked into */
+        if (unit_word_is_unexpanded(name) || launch_args_has_users_store(unit->args)) /* hers is not looked into */
                 return NULL;
         image = store_image_find(outlook->root, name, stores, &error);
         if (!image)
@@ -136,7 +121,8 @@ static void check_mounted(const MadeUnit *unit, const Outlook *outlook, const Mo
         g_autoptr(StoreImage) image = NULL;
         g_autoptr(GError) error = NULL;
 
-        if (is_unexpanded(mount->source) || !source_find_line(unit->source, "Container", "Mount", mount->source))
+        if (unit_word_is_unexpanded(mount->source) ||
+            !source_find_line(unit->source, "Container", "Mount", mount->source))
                 return;
         if (is_artifact)
                 artifact = store_artifact_find(outlook->root, mount->source, stores, &error);
@@ -193,7 +179,7 @@ static void check_user(const Outlook *outlook, const MadeUnit *unit, const Store
         const char *user = unit->args->user;
         g_autoptr(GError) error = NULL;
 
-        if (!user || is_unexpanded(user) || has_user(image->layers, user, &error))
+        if (!user || unit_word_is_unexpanded(user) || has_user(image->layers, user, &error))
                 return;
         warn(report, unit, "user-missing", "User", NULL, "%s", error->message);
 }
@@ -204,14 +190,18 @@ static void check_owner(const Outlook *outlook, const MadeUnit *unit, Report *re
                         *group_path = g_strconcat(outlook->root, "/etc/group", NULL), *group = NULL;
         const UnitLine *line = source_find_line(unit->source, "Service", "User", NULL);
         g_auto(UserIdentity) identity = { 0 };
-        g_autoptr(GError) error = NULL;
+        g_autofree char *message = NULL;
 
-        if (!line || !unit->args->owner || is_unexpanded(unit->args->owner) ||
+        if (!line || !unit->args->owner || unit_word_is_unexpanded(unit->args->owner) ||
             !g_file_get_contents(passwd_path, &passwd, NULL, NULL))
                 return;
         (void) g_file_get_contents(group_path, &group, NULL, NULL);
-        if (!user_resolve(unit->args->owner, passwd, group, &identity, &error))
-                report_add(report, line->path, line->number, line->key, false, "owner-missing", error->message);
+        if (user_resolve(unit->args->owner, passwd, group, &identity, NULL))
+                return;
+        message = g_strdup_printf(
+                "'%s' is not in /etc/passwd and /etc/group of this machine: make it, or name another",
+                unit->args->owner);
+        report_add(report, line->path, line->number, line->key, false, "owner-missing", message);
 }
 
 /* Transfer full. */
@@ -261,7 +251,7 @@ static void check_ports(const Outlook *outlook, const MadeUnit *unit, const Stor
         const UnitSection *section = unit_file_section(unit->source->unit, "Container");
         g_autofree char *user = find_user(unit, image);
 
-        if (!user || is_unexpanded(user) || is_root(user))
+        if (!user || unit_word_is_unexpanded(user) || is_root(user))
                 return;
         for (guint i = 0; section && i < section->lines->len; i++) {
                 const UnitLine *line = &g_array_index(section->lines, UnitLine, i);
@@ -308,7 +298,7 @@ static void check_path(const Outlook *outlook, const MadeUnit *unit, const char 
         g_autofree char *full = g_strconcat(outlook->root, path, NULL), *name = g_path_get_basename(path);
         struct stat st;
 
-        if (is_unexpanded(path) || path[0] != '/' || is_volatile(path) || is_made(unit, path) ||
+        if (unit_word_is_unexpanded(path) || path[0] != '/' || is_volatile(path) || is_made(unit, path) ||
             lstat(full, &st) == 0 || errno != ENOENT)
                 return;
         warn(report, unit, "file-missing", key, name,
@@ -317,7 +307,7 @@ static void check_path(const Outlook *outlook, const MadeUnit *unit, const char 
 
 static void check_paths(const Outlook *outlook, const MadeUnit *unit, Report *report) {
         const LaunchArgs *args = unit->args;
-        g_autoptr(GPtrArray) stores = find_stores(args);
+        g_autoptr(GPtrArray) stores = storage_option_find_stores(args->storage_opt);
 
         for (guint i = 0; i < args->volumes->len; i++) {
                 g_autoptr(MountRequest) request = mount_request_parse_volume(args->volumes->pdata[i], NULL);
@@ -373,7 +363,7 @@ static void check_secret(const Outlook *outlook, const MadeUnit *unit, const cha
         char *value = NULL;
         gsize length = 0;
 
-        if (is_unexpanded(name) || is_credential(outlook, unit, name))
+        if (unit_word_is_unexpanded(name) || is_credential(outlook, unit, name))
                 return;
         if (!podman_secret_find(outlook->root, name, &value, &length, &store, &error))
                 warn(report, unit, "secret-missing", "Secret", name, "'%s': %s", name, error->message);

@@ -49,7 +49,7 @@ guint place_take_column(const char **message) {
         guint64 column;
         char *end;
 
-        if (!g_str_has_prefix(*message, "column ") || !g_ascii_isdigit((*message)[strlen("column ")]))
+        if (strncmp(*message, "column ", strlen("column ")) != 0 || !g_ascii_isdigit((*message)[strlen("column ")]))
                 return 0;
         column = g_ascii_strtoull(*message + strlen("column "), &end, 10);
         if (!g_str_has_prefix(end, ": ") || column > G_MAXINT)

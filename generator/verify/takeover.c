@@ -6,7 +6,6 @@
 #include "generator/files/tree.h"
 #include "generator/verify/generation.h"
 #include "generator/verify/takeover.h"
-#include "libstart/base/error.h"
 #include "libstart/base/paths.h"
 #include "libstart/base/printable.h"
 #include "libstart/table/table.h"
