@@ -6,7 +6,6 @@
 #include <time.h>
 
 #include "libstart/base/error.h"
-#include "libstart/base/log.h"
 #include "libstart/base/paths.h"
 #include "libstart/base/printable.h"
 #include "libstart/base/string-order.h"

@@ -214,7 +214,7 @@ int seccomp_precompile_main(int argc, char *argv[]) {
                         return EXIT_SUCCESS;
                 }
                 if (c == ARG_VERSION) {
-                        puts("keyturn " KEYTURN_VERSION);
+                        puts("seccomp-precompile " KEYTURN_VERSION);
                         return EXIT_SUCCESS;
                 }
                 take_option(c, &error);
@@ -222,7 +222,7 @@ int seccomp_precompile_main(int argc, char *argv[]) {
         /* A system image's are made by anybody. */
         if (!error && arg_verb == compile && !arg_output)
                 (void) user_view_enter(&error);
-        if (!error && run(argv + optind, &error))
+        if (!error && run(argv + optind, &error) && printable_flush(&error))
                 return EXIT_SUCCESS;
         log_error("%s", error->message);
         return EXIT_FAILURE;
