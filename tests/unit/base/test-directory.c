@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <fcntl.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "libstart/base/directory.h"
@@ -85,6 +88,36 @@ START_TEST(test_write_file) {
 }
 END_TEST
 
+/* The lock is that of who has removed the file meanwhile, and then one that nobody has. */
+START_TEST(test_replace_file) {
+        g_autofree char *file = g_build_filename(directory, "web", NULL),
+                        *unfinished = g_build_filename(directory, ".web.new", NULL);
+        const struct timespec times[2] = { { 5, 0 }, { 7, 9 } };
+        int fd = open(unfinished, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+        struct stat st;
+        pid_t pid;
+        int status;
+
+        ck_assert(write(fd, "what a kill has left", 20) == 20 && flock(fd, LOCK_EX) == 0);
+        pid = fork();
+        if (pid == 0) {
+                close(fd); /* or the lock would be its own, too */
+                _exit(!directory_replace_file(file, "new\n", 4, 0644, times, NULL));
+        }
+        g_usleep(50000);
+        ck_assert(access(file, F_OK) < 0 && waitpid(pid, &status, WNOHANG) == 0);
+        ck_assert(unlink(unfinished) == 0 && close(fd) == 0);
+        ck_assert(waitpid(pid, &status, 0) == pid && status == 0);
+        expect_text(file, "new\n");
+        ck_assert(stat(file, &st) == 0 && (st.st_mode & 07777) == 0644 && st.st_mtim.tv_sec == 7 &&
+                  st.st_mtim.tv_nsec == 9);
+        ck_assert(g_file_set_contents(unfinished, "what a kill has left", -1, NULL));
+        ck_assert(directory_replace_file(file, "", 0, 0600, NULL, NULL));
+        expect_text(file, "");
+        ck_assert(access(unfinished, F_OK) < 0 && unlink(file) == 0);
+}
+END_TEST
+
 START_TEST(test_write_that_fails) {
         g_autofree char *in_the_way = g_build_filename(directory, "web", NULL);
         g_autoptr(GError) error = NULL;
@@ -92,6 +125,7 @@ START_TEST(test_write_that_fails) {
         ck_assert_int_eq(mkdir(in_the_way, 0700), 0);
         ck_assert(!directory_write_file(directory, "web", "one\n", 0640, &error));
         ck_assert_ptr_nonnull(strstr(error->message, in_the_way));
+        ck_assert(!directory_replace_file(in_the_way, "one\n", 4, 0640, NULL, NULL));
         ck_assert_int_eq(rmdir(in_the_way), 0); /* and nothing else is left */
         g_clear_error(&error);
         ck_assert(!directory_write_file(in_the_way, "web", "", 0640, &error));
@@ -105,5 +139,6 @@ TEST_MAIN("base/directory", {
         tcase_add_test(tcase, test_remove_files);
         tcase_add_test(tcase, test_unreadable);
         tcase_add_test(tcase, test_write_file);
+        tcase_add_test(tcase, test_replace_file);
         tcase_add_test(tcase, test_write_that_fails);
 })

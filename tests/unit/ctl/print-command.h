@@ -15,6 +15,9 @@
 
 typedef int Command(const GPtrArray *all, const Options *options, char **words, GError **error);
 
+/* No option is given. */
+static const Options plain = { 0 };
+
 /* A directory of each test's own, for what a start leaves. */
 static char *work;
 

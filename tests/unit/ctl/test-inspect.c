@@ -2,8 +2,6 @@
 #include "libstart/ctl/commands.h"
 #include "tests/unit/ctl/print-command.h"
 
-static const Options plain = { 0 };
-
 static const char config[] =
         "{\"ociVersion\":\"1.0.0\",\"hostname\":\"h\\u001b\","
         "\"annotations\":{\"keyturn.image.id\":\"0123456789abcdef\"},"
@@ -26,7 +24,7 @@ START_TEST(test_running) {
                         "\"command\":[\"sh\",\"-c\",\"echoa\\n\\techob\\\\n\",\"\"],\"user\":\"4294967295:0\","
                         "\"workdir\":\"/\","
                         "\"hostname\":\"h\\u001B\",\"address\":null,\"ports\":null,"
-                        "\"mounts\":[\"proc:/proc\",\"/srv/\\\\134:/a\\nb\",\":/x\"],\"cgroup\":\"\",\"memory\":null,"
+                        "\"mounts\":[\"proc:/proc\",\"/srv/\\\\134:/a\\nb\",\":/x\"],\"cgroup\":null,\"memory\":null,"
                         "\"cpu_ms\":null,\"restarts\":0,\"config\":\"%s/web/config.json\"}]",
                         work);
 

@@ -9,7 +9,7 @@
         "CONTAINER  UNIT  STATE  HEALTH  IMAGE  IMAGE-ID  CREATED  ADDRESS  PORTS  MEMORY  CPU-MS  RESTARTS  SINCE" \
         "  START-MS\n"
 
-static const Options plain = { 0 }, quiet = { .quiet = TRUE };
+static const Options quiet = { .quiet = TRUE };
 
 START_TEST(test_none) {
         g_autoptr(GPtrArray) all = new_containers();

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+
 #include "libstart/ctl/commands.h"
 #include "tests/unit/ctl/print-command.h"
 
 /* What the text format of Prometheus demands: https://prometheus.io/docs/instrumenting/exposition_formats/ */
-
-static const Options plain = { 0 };
 
 static char *print(const GPtrArray *all) {
         return print_command(command_metrics, all, &plain, NULL, 0);
@@ -186,7 +186,7 @@ START_TEST(test_no_output) {
         const Options options = { .output = (char *) "/nowhere/k.prom" };
 
         ck_assert_int_eq(command_metrics(all, &options, NULL, &error), -1);
-        ck_assert_ptr_nonnull(error);
+        expect_error(error, KT_ERROR_NOT_FOUND, options.output);
 }
 END_TEST
 

@@ -2,8 +2,6 @@
 #include "libstart/ctl/commands.h"
 #include "tests/unit/ctl/print-command.h"
 
-static const Options plain = { 0 };
-
 static void setup(void) {
         make_work();
         set_conf("engine", "volume_path", "volumes");

@@ -13,7 +13,6 @@ typedef struct SpecCase {
         ImageConfig image;
         UserIdentity user;
         HostFacts host;
-        const char *const *environment;
         const char *notify_socket;
         GPtrArray *file_mounts;
         GPtrArray *secret_files;
@@ -22,13 +21,12 @@ typedef struct SpecCase {
 } SpecCase;
 
 static inline SpecCase spec_case(void) {
-        static const char *const cmd[] = { "/bin/sh", NULL }, *const environment[] = { "A=1", "B=", NULL };
+        static const char *const cmd[] = { "/bin/sh", NULL };
 
         return (SpecCase) {
                 .image = { .cmd = (char **) cmd },
                 .user = { .home = (char *) "/root", .additional_gids = g_array_new(FALSE, FALSE, sizeof(gid_t)) },
                 .host = facts(),
-                .environment = environment,
         };
 }
 
@@ -48,7 +46,6 @@ static inline Spec *build_requested(const SpecCase *c, const ContainerRequest *r
                 .hostname = hostname,
                 .root = "/run/keyturn/camera/root",
                 .notify_socket = c->notify_socket,
-                .environment = (char *const *) c->environment,
                 .payload = &payload,
                 .file_mounts = c->file_mounts,
                 .secret_files = c->secret_files,

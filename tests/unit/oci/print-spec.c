@@ -10,9 +10,10 @@
 
 static void print_spec(const char *const *words) {
         g_auto(SpecCase) c = spec_case();
+        char *environment[] = { (char *) "A=1", (char *) "B=", NULL };
         g_autoptr(GError) error = NULL;
         g_autoptr(Spec) spec = build_spec(&c, words, &error);
-        g_autofree char *json = spec ? spec_to_json(spec, &error) : NULL;
+        g_autofree char *json = spec ? spec_to_json(spec, environment, &error) : NULL;
 
         puts(json ? json : error->message);
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "libstart/cdi/cdi-file.h"
 #include "libstart/oci/environment.h"
 #include "tests/unit/oci/facts.h"
 
@@ -283,6 +284,37 @@ START_TEST(test_secrets) {
 }
 END_TEST
 
+/* They win over everything, also what is set where it is unset. */
+START_TEST(test_cdi) {
+        g_auto(ReadWords) asked = read_words(WORDS("--env=A=1", "--env=B=2", "--sdnotify=container", "image"));
+        const ImageConfig image = { 0 };
+        const UserIdentity user = { .in_passwd = true, .home = (char *) "" };
+        const HostFacts host = facts();
+        const char *secret = "A=secret", *all[] = { "C=all", "B=all" }, *one[] = { "C=one", "A=one", "HOME=" },
+                   *other[] = { "NOTIFY_SOCKET=other" };
+        GPtrArray variables[] = { { (void **) all, G_N_ELEMENTS(all) },
+                                  { (void **) one, G_N_ELEMENTS(one) },
+                                  { (void **) other, G_N_ELEMENTS(other) } };
+        CdiEdits edits[] = { { .env = &variables[0] }, { .env = &variables[1] }, { .env = &variables[2] } };
+        CdiEdits *cdi[] = { &edits[0], &edits[1], &edits[2] };
+        const SpecInput input = {
+                .request = &asked.request,
+                .image = &image,
+                .user = &user,
+                .host = &host,
+                .hostname = "hub",
+                .notify_socket = "/socket",
+                .secret_variables = &(GPtrArray) { .pdata = (void **) &secret, .len = 1 },
+                .cdi = &(GPtrArray) { .pdata = (void **) cdi, .len = G_N_ELEMENTS(cdi) },
+        };
+        g_autoptr(GPtrArray) owned = g_ptr_array_new_with_free_func(g_free);
+        g_autofree char **environment = environment_build(&input, owned, NULL);
+
+        expect_list(environment,
+                    PATH "[container=podman][HOSTNAME=hub][B=all][C=one][A=one][HOME=][NOTIFY_SOCKET=other]");
+}
+END_TEST
+
 TEST_MAIN("environment", {
         tcase_add_loop_test(tcase, test_runc, 0, G_N_ELEMENTS(runc));
         tcase_add_loop_test(tcase, test_options, 0, G_N_ELEMENTS(options));
@@ -297,4 +329,5 @@ TEST_MAIN("environment", {
         tcase_add_test(tcase, test_many_in_file);
         tcase_add_test(tcase, test_strange_caller);
         tcase_add_test(tcase, test_secrets);
+        tcase_add_test(tcase, test_cdi);
 })

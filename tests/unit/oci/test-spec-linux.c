@@ -145,8 +145,12 @@ static const struct {
         const char *mount; /* that is shared, or NULL */
 } shared[] = {
         { WORDS("-v/a:/v:rshared", OPT, "mask=/v/secret", "i"), "'/v/secret': the mount on '/v' shares" },
-        { WORDS("-v/a:/v:shared", OPT, "mask=/etc/x://v/../v/", "i"), "'//v/../v/': the mount on '/v' shares" },
+        { WORDS("-v/a:/v:shared", OPT, "mask=/etc/x://v/./", "i"), "'/v': the mount on '/v' shares" },
         { WORDS("--mount=type=bind,src=/a,dst=/v,bind-propagation=rshared", OPT, "mask=/v/b/c", "i"), "'/v'" },
+        /* Hidden in any container, and read-only. */
+        { WORDS("-v/a:/sys/firmware:shared", "i"), "Masked path '/sys/firmware': the mount" },
+        { WORDS("-v/a:/sys/firmware:shared", OPT, "unmask=/sys/firmware", "i"), NULL },
+        { WORDS("-v/a:/proc/fs:shared", "i"), "Read-only path '/proc/fs': the mount" },
         { WORDS("-v/a:/v:rshared", "-v/b:/v/w", OPT, "mask=/v/w/x", OPT, "mask=/v/x", "i"), "'/v/x'" },
         { WORDS("-v/a:/v:rshared", "-v/b:/v/w", OPT, "mask=/v/w/x", "i"), NULL },
         { WORDS("-v/a:/v", "-v/b:/v/w:shared", OPT, "mask=/v/x:/v/wx", "i"), NULL },

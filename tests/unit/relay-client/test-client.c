@@ -8,7 +8,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "libstart/base/error.h"
 #include "libstart/relay-client/relay-client.h"
 #include "tests/unit/fail-call.h"
 #include "tests/unit/test-main.h"

@@ -71,6 +71,7 @@ static const struct {
                 "--env-file", "/e", "i"),
           "[--env-file][/e][--log-driver][none][--log-opt][tag=x][--sdnotify][ignore][--stop-signal][9]"
           "[--state-dir][/s][i]" },
+        { WORDS("--userns=auto", "-"), "[--userns][auto][--][-]" },
         { WORDS(""), "[]" },
 };
 
@@ -114,7 +115,6 @@ static const struct {
         { WORDS("--names=a", "i"), "unknown option '--names=a'" },
         { WORDS("-x", "i"), "unknown option '-x'" },
         { WORDS("-dt", "i"), "unknown option '-dt'" }, /* once -d=t */
-        { WORDS("-", "i"), "unknown option '-'" },
         { WORDS("--=x", "i"), "unknown option '--=x'" },
         { WORDS("---name", "i"), "unknown option '---name'" },
         { WORDS("--detach=maybe", "i"), "--detach: 'maybe' is neither true nor false" },
@@ -138,6 +138,7 @@ static const struct {
         { WORDS("--sysctl=net.a=1", "i"), "--sysctl: with --network=host 'net.a'" },
         { WORDS("--network=pinned:a", "--sysctl=net.a=1", "i"), "--sysctl: 'net.a' is the network's" },
         { WORDS("--pid=host", "--init", "i"), "--init: with --pid=host" },
+        { WORDS("--init-path=/x", "i"), "--init-path: no init is asked for" },
         { WORDS("--pid=host", "--userns=auto", "i"), "not supported with a user namespace" },
         { WORDS("--ipc=host", "--uidmap=0:1000:1", "i"), "not supported with a user namespace" },
         { WORDS("--no-hosts", "--add-host=a:1.2.3.4", "i"), "--add-host: with --no-hosts the file" },

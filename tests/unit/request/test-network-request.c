@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "libstart/request/network-request.h"
 #include "tests/unit/base/parse-tests.h"
+#include "tests/unit/request/network-format.h"
 
 static const GoodValue good[] = {
         { "bridge", "bridge" },
@@ -45,7 +45,7 @@ static char *parse(const char *value, GError **error) {
         if (!network_request_parse(value, requests, error))
                 return NULL;
         for (guint i = 0; i < requests->len; i++)
-                g_ptr_array_add(texts, network_request_format(requests->pdata[i]));
+                g_ptr_array_add(texts, format_network(requests->pdata[i]));
         g_ptr_array_add(texts, NULL);
         return g_strjoinv(" ", (char **) texts->pdata);
 }

@@ -51,9 +51,27 @@ START_TEST(test_secrets) {
 }
 END_TEST
 
+/* "none" is not undone by the flag, which is read after it. */
+START_TEST(test_health) {
+        g_auto(ReadWords) given = read_words(WORDS("--health-cmd=CMD /bin/a  b", "--health-startup-cmd=c", "i"));
+        g_auto(ReadWords) none = read_words(WORDS("--health-cmd=none", "--no-healthcheck=false", "i"));
+        g_auto(ReadWords) empty = read_words(WORDS("--health-cmd=", "--health-startup-cmd=", "i"));
+        g_autofree char *regular = g_strjoinv("|", given.request.health.regular.command);
+        g_autofree char *startup = g_strjoinv("|", given.request.health.startup.command);
+
+        ck_assert_str_eq(regular, "/bin/a|b");
+        ck_assert_str_eq(startup, "/bin/sh|-c|c");
+        ck_assert(!given.request.health.off);
+        ck_assert(none.request.health.off && !none.request.health.regular.command);
+        ck_assert(!empty.request.health.off && !empty.request.health.regular.command);
+        ck_assert_ptr_null(empty.request.health.startup.command);
+}
+END_TEST
+
 TEST_MAIN("hostname", {
         tcase_add_test(tcase, test_given);
         tcase_add_test(tcase, test_host_network);
         tcase_add_test(tcase, test_own_network);
         tcase_add_test(tcase, test_secrets);
+        tcase_add_test(tcase, test_health);
 })

@@ -79,8 +79,25 @@ START_TEST(test_stores) {
 }
 END_TEST
 
+START_TEST(test_stores_of_all_options) {
+        static const char *const values[] = { "size=1g", "additionalimagestore=/a", "additionalimagestore=b",
+                                              "additionalimagestore=/c/" };
+        g_autoptr(GPtrArray) options = g_ptr_array_new(), none = NULL, stores = NULL;
+
+        none = storage_option_find_stores(options);
+        ck_assert_ptr_null(none);
+        for (size_t i = 0; i < G_N_ELEMENTS(values); i++)
+                g_ptr_array_add(options, (char *) values[i]);
+        stores = storage_option_find_stores(options);
+        ck_assert_uint_eq(stores->len, 2);
+        ck_assert_str_eq(stores->pdata[0], "/a");
+        ck_assert_str_eq(stores->pdata[1], "/c");
+}
+END_TEST
+
 TEST_MAIN("storage-option", {
         tcase_add_loop_test(tcase, test_good, 0, G_N_ELEMENTS(good));
         tcase_add_loop_test(tcase, test_bad, 0, G_N_ELEMENTS(bad));
         tcase_add_test(tcase, test_stores);
+        tcase_add_test(tcase, test_stores_of_all_options);
 })

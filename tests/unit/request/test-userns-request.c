@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "libstart/request/launch-args.h"
 #include "libstart/request/launch-request.h"
-#include "libstart/request/userns-request.h"
 #include "libstart/value/id-map.h"
 #include "tests/unit/base/parse-tests.h"
 

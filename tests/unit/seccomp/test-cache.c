@@ -3,7 +3,6 @@
 #include <linux/seccomp.h>
 #include <string.h>
 
-#include "libstart/base/error.h"
 #include "libstart/seccomp/cache.h"
 #include "tests/unit/test-main.h"
 

@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 #include "libstart/seccomp/compact.h"
-#include "tests/unit/base/expect-error.h"
+#include "tests/unit/test-main.h"
 
 /* Filters as libseccomp makes them, at random; both forms are run and must agree. */
 
@@ -185,7 +185,20 @@ START_TEST(test_refused) {
 }
 END_TEST
 
+/* A file in memory may be cut anywhere. Here the first comparisons lead to the last instruction. */
+START_TEST(test_cut_programs) {
+        g_autoptr(GRand) rand = g_rand_new_with_seed((guint32) _i);
+        g_autoptr(GArray) program = make_program(rand, 3, _i % 2);
+        const Instruction *instructions = (const Instruction *) (void *) program->data;
+
+        ck_assert(seccomp_is_well_formed(instructions, program->len));
+        for (guint length = 0; length < program->len; length++)
+                ck_assert_msg(!seccomp_is_well_formed(instructions, length), "%u of %u", length, program->len);
+}
+END_TEST
+
 TEST_MAIN("compact", {
+        tcase_add_loop_test(tcase, test_cut_programs, 0, 10);
         tcase_add_loop_test(tcase, test_random_programs, 0, 60);
         tcase_add_loop_test(tcase, test_refused, 0, G_N_ELEMENTS(refused));
 })

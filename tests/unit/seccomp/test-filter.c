@@ -6,7 +6,6 @@
 #include <seccomp.h>
 #include <string.h>
 
-#include "libstart/base/error.h"
 #include "libstart/seccomp/compile.h"
 #include "seccomp-precompile/bpf-simulate.h"
 #include "tests/unit/test-main.h"

@@ -2,7 +2,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "libstart/base/error.h"
 #include "libstart/seccomp/obtain.h"
 #include "libstart/seccomp/profile-file.h"
 #include "tests/unit/seccomp/miniature-root.h"

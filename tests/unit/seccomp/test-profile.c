@@ -3,9 +3,7 @@
 #include <linux/seccomp.h>
 #include <string.h>
 
-#include "libstart/base/error.h"
 #include "libstart/seccomp/profile.h"
-#include "libstart/seccomp/target.h"
 #include "tests/unit/test-main.h"
 
 #define RULE(text) "{\"defaultAction\": \"SCMP_ACT_ERRNO\", \"syscalls\": [" text "]}"

@@ -5,7 +5,6 @@
 #include <string.h>
 #include <yajl/yajl_gen.h>
 
-#include "libstart/base/error.h"
 #include "libstart/seccomp/compile.h"
 #include "libstart/seccomp/resolve.h"
 #include "tests/unit/test-main.h"

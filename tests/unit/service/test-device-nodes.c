@@ -87,10 +87,10 @@ static const struct {
 } bad[] = {
         { "--device=/dev/no-thing/x", KT_ERROR_NOT_FOUND,
           "BindsTo=dev-no\\x2dthing-x.device and After=dev-no\\x2dthing-x.device in [Unit]" },
-        { "--device=/dev/no-thing", KT_ERROR_NOT_FOUND, "AddDevice=-/dev/no-thing" },
+        { "--device=/dev/no-thing", KT_ERROR_NOT_FOUND, "To do without it, name it '-/dev/no-thing'" },
         { "--device=/dev/noth_i.ng", KT_ERROR_NOT_FOUND, "=dev-noth_i.ng.device" },
         { "--device=/dev/null/x", KT_ERROR_FAILED, "'/dev/null/x'" },
-        { "--device=/dev/fd", KT_ERROR_USAGE, "'/dev/fd' is a directory: write AddDevice=/dev/fd/, with a slash" },
+        { "--device=/dev/fd", KT_ERROR_USAGE, "'/dev/fd' is a directory: name it '/dev/fd/', with a slash" },
         { "--device=/dev/fd/", KT_ERROR_NOT_FOUND, "There is no device in the directory '/dev/fd'" },
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "libstart/table/table.h"
-#include "tests/unit/base/expect-error.h"
+#include "tests/unit/test-main.h"
 
 static const char *const columns[] = { "NAME", "#SIZE", "LAST", NULL };
 

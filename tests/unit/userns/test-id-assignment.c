@@ -120,8 +120,6 @@ START_TEST(test_users_that_cannot_be_read) {
                         *etc = g_build_filename(layer, "etc", NULL), *passwd = g_build_filename(etc, "passwd", NULL);
         g_autoptr(GError) error = NULL;
 
-        if (geteuid() != 0) /* who else cannot see whether it has ids already */
-                return;
         ck_assert_int_eq(g_mkdir(etc, 0755), 0);
         ck_assert(g_file_set_contents(passwd, "", 0, NULL));
         ck_assert_int_eq(truncate(passwd, 5 << 20), 0);

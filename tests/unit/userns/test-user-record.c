@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 
-#include "libstart/base/error.h"
 #include "libstart/userns/user-record.h"
 #include "tests/unit/test-main.h"
 

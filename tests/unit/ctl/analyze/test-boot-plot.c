@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "libstart/ctl/analyze/boot-plot.h"
 #include "libstart/ctl/analyze/phases.h"
-#include "tests/unit/base/expect-error.h"
+#include "tests/unit/test-main.h"
 
 START_TEST(test_plot) {
         g_autoptr(GArray) phases = phases_parse("launch 100000\nimage 300000\n");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "libstart/ctl/analyze/phases.h"
-#include "tests/unit/base/expect-error.h"
+#include "tests/unit/test-main.h"
 
 START_TEST(test_parse) {
         g_autoptr(GArray) phases = phases_parse("launch 100\nimage 300\ntotal 350\n");

@@ -3,7 +3,7 @@
 
 #include "tests/unit/ctl/print-command.h"
 
-static const Options plain = { 0 }, json = { .json = TRUE };
+static const Options json = { .json = TRUE };
 
 static void setup(void) {
         make_work();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "libstart/ctl/profile/samples.h"
-#include "tests/unit/base/expect-error.h"
+#include "tests/unit/test-main.h"
 
 /* A start, as perf 6.12 has written it down, shortened. */
 static const char *const start[] = {

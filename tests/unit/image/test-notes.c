@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "libstart/image/lock.h"
-#include "tests/unit/base/expect-error.h"
+#include "libstart/image/notes.h"
+#include "tests/unit/test-main.h"
 
 #define DIGEST "5f70bf18a086007016e948b04aed3b82103a36bea41755b6cddfaf10ace3c6ef"
 #define ID "9834876dcfb05cb167a5c24953eba58c4ac89b1adf57f28f2f9d09af107ee8f0"
@@ -52,6 +52,27 @@ START_TEST(test_notes_are_written_as_they_are_read) {
 }
 END_TEST
 
+/* Which begins with what did not work: else it is when the file was written. */
+START_TEST(test_when_the_way_back_was_written_is_kept) {
+        ImageNotes notes = { .previous = (char *) ID, .bad = (char *) ID, .since = 1700000000123456, .keep = true };
+        g_auto(ImageNotes) found = { 0 }, without = { 0 };
+        gint64 now = g_get_real_time();
+        FILE *file = tmpfile();
+
+        ck_assert(file && image_notes_write(fileno(file), &notes, NULL));
+        ck_assert(image_notes_read(fileno(file), &found, NULL));
+        ck_assert_int_eq(found.since, notes.since);
+        ck_assert(found.keep && !found.known);
+        notes.bad = NULL;
+        notes.known = true;
+        ck_assert(image_notes_write(fileno(file), &notes, NULL) && image_notes_read(fileno(file), &without, NULL));
+        ck_assert(without.known);
+        ck_assert_int_ge(without.since, now - G_USEC_PER_SEC);
+        ck_assert_int_le(without.since, g_get_real_time());
+        fclose(file);
+}
+END_TEST
+
 /* Nothing that is known, and what cannot be read, are two things. */
 START_TEST(test_notes_that_cannot_be_read) {
         int directory = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -64,8 +85,9 @@ START_TEST(test_notes_that_cannot_be_read) {
 }
 END_TEST
 
-TEST_MAIN("image/lock", {
+TEST_MAIN("image/notes", {
         tcase_add_loop_test(tcase, test_notes_of_1_0_are_read, 0, G_N_ELEMENTS(notes_of_1_0));
         tcase_add_loop_test(tcase, test_notes_are_written_as_they_are_read, 0, G_N_ELEMENTS(notes_of_1_0));
+        tcase_add_test(tcase, test_when_the_way_back_was_written_is_kept);
         tcase_add_test(tcase, test_notes_that_cannot_be_read);
 })
