@@ -3,7 +3,6 @@
 
 #include "libstart/cdi-yaml/cdi-yaml.h"
 #include "libstart/cdi/cdi-file.h"
-#include "libstart/json/check.h"
 #include "libstart/json/walk.h"
 #include "tests/fuzz/fuzz.h"
 

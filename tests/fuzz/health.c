@@ -2,16 +2,17 @@
 #include <string.h>
 
 #include "libstart/health/health-record.h"
+#include "libstart/request/health-command.h"
 #include "tests/fuzz/fuzz.h"
 
 /* A plan is read back as it was written, whatever words the image or the file has. */
-static void check_plan(const char *command, const ImageHealth *image) {
+static void check_plan(char **command, const ImageHealth *image) {
         ContainerRequest request = { .name = "box" };
         g_autoptr(GError) error = NULL;
         HealthPlan *made = NULL;
 
         health_request_init(&request.health);
-        request.health.regular.text = command;
+        request.health.regular.command = command;
         if (!health_plan_make(&request, image, &made, &error)) {
                 require_error(made, error, "\xff");
                 return;
@@ -33,11 +34,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         g_autoptr(GError) error = NULL;
         g_autoptr(ImageHealth) image = image_health_parse(text, NULL);
         g_autoptr(HealthRecord) record = health_record_parse(text, &error);
-        g_autoptr(HealthPlan) plan = health_plan_parse(text, NULL);
+        g_autoptr(GError) damage = NULL;
+        g_autoptr(HealthPlan) plan = health_plan_parse(text, NULL), salvaged = health_plan_salvage(text, &damage);
+        g_auto(GStrv) words = NULL;
 
+        require(plan ? salvaged && !damage : damage != NULL, "a plan that is whole for one and not for the other");
         require_error(record, error, text);
-        if (*text && health_command_check(text, NULL))
-                check_plan(text, NULL);
+        if (*text && health_command_parse(text, &words, NULL))
+                check_plan(words, NULL);
         if (image)
                 check_plan(NULL, image);
         if (record) {

@@ -3,7 +3,6 @@
 #include <yajl/yajl_tree.h>
 
 #include "libstart/oci/environment.h"
-#include "libstart/oci/payload-args.h"
 #include "libstart/oci/spec-process.h"
 #include "libstart/oci/spec.h"
 #include "libstart/request/launch-args.h"
@@ -79,7 +78,6 @@ static void build(const ImageConfig *image) {
         g_autofree char **environment = environment_build(&input, owned, &error);
         if (!environment)
                 return;
-        input.environment = environment;
         g_autoptr(runtime_spec_schema_config_schema) spec = spec_build(&input, NULL, &error);
         require_error(spec, error, "\xff");
         if (!spec)
@@ -88,7 +86,7 @@ static void build(const ImageConfig *image) {
                 "another user, or privileges that nobody asked for");
         for (size_t i = 0; i < spec->mounts_len; i++)
                 require_clean(spec->mounts[i]->destination);
-        g_autofree char *json = spec_to_json(spec, &error);
+        g_autofree char *json = spec_to_json(spec, environment, &error);
         require_error(json, error, "\xff");
 }
 

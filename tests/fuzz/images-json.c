@@ -3,7 +3,6 @@
 
 #include "libstart/json/visit.h"
 #include "libstart/store/image-list.h"
-#include "libstart/store/manifest.h"
 #include "tests/fuzz/fuzz.h"
 
 #define NAME "localhost/test/busybox:latest"

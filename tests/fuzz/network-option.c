@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 
-#include "libstart/request/network-request.h"
 #include "libstart/value/port-mapping.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/unit/request/network-format.h"
 
 /* Nothing in it that could begin a line, a word or a path where it is written. */
 static void check_word(const char *word) {
@@ -12,14 +12,14 @@ static void check_word(const char *word) {
 
 static void check_request(const NetworkRequest *request) {
         g_autoptr(GPtrArray) again = g_ptr_array_new_with_free_func((GDestroyNotify) network_request_free);
-        g_autofree char *written = network_request_format(request), *same = NULL;
+        g_autofree char *written = format_network(request), *same = NULL;
 
         if (request->name)
                 check_word(request->name);
         if (request->interface_name)
                 check_word(request->interface_name);
         require(network_request_parse(written, again, NULL) && again->len == 1, "'%s' cannot be read", written);
-        same = network_request_format(again->pdata[0]);
+        same = format_network(again->pdata[0]);
         require(g_str_equal(written, same), "'%s' became '%s'", written, same);
 }
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "generator/files/unit-file.h"
-#include "libstart/request/launch-args.h"
 #include "libstart/value/unit-words.h"
 #include "tests/fuzz/fuzz.h"
 
