@@ -52,6 +52,7 @@ spec:
       livenessProbe:
         exec: {command: [test, -e, /data/mark]}
         periodSeconds: 1
+        timeoutSeconds: 30
         failureThreshold: 1
       volumeMounts:
         - {name: data, mountPath: /data}

@@ -14,7 +14,7 @@ with a booted machine, in the order they are written):
         assert machine.show('sleepy', 'ActiveState') == 'active'
         assert 'hello' in machine.journal('sleepy')
 
-  run(cmd, check=True, timeout=60, input=None, env=None) -> Result(status, out, err)
+  run(cmd, check=True, timeout=120, input=None, env=None) -> Result(status, out, err)
                                   runs as root inside, with a minimal environment; check=True raises
                                   CommandFailed (with both outputs) when the status is not 0
   container(name, text, reload=True)   writes a file for keyturn-generator; 'name' may carry a suffix
@@ -24,10 +24,11 @@ with a booted machine, in the order they are written):
   read(path)                      reads one
   show(unit, *properties)         systemctl show: the value of one property, or a dict of several
   journal(unit=None)              lines of this test only, oldest first, message text only; sync_journal(): by another way
-  wait_for(what, timeout=20)      calls what() until it returns something true, and returns that
+  wait_for(what, timeout=40)      calls what() until it returns something true, and returns that
   processor_seconds()             what all processes of the machine have used so far
-  footprint()                     mounts, processes and files on /run, to compare before and after: is_as(before) waits
-                                  until all is as it was, settled() is a footprint that systemd's children change no more
+  footprint()                     mounts, processes and files on /run, to compare before and after
+  settled(find=None)              what find() finds when nothing has changed for a second; a footprint without
+  is_as(before, find=None)        waits until find() finds that again, and says what is different if it does not
   another(prepare=None, **other)  context manager: a second machine of the same kind, freshly booted;
                                   prepare(root_directory) may change its files before the boot; 'other' is what
                                   Machine is to be given otherwise than this one
@@ -91,13 +92,15 @@ class Result:
         return f'Result(status={self.status}, out={self.out!r}, err={self.err!r})'
 
 
-def host(*command, timeout=600, **kwargs):
-    """Runs a command on the host and returns its output."""
+def host(*command, timeout=3600, **kwargs):
+    """Runs a command on the host and returns its output. It may have to fetch and unpack some Debian, behind another one."""
     try:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True, timeout=timeout, **kwargs)
     except FileNotFoundError:
         raise HarnessError(f"'{command[0]}' is not installed on this machine; run tests/install-deps") from None
+    except subprocess.TimeoutExpired:
+        raise HarnessError(f'{" ".join(command)} did not end within {timeout} s') from None
     if done.returncode != 0:
         raise HarnessError(f'{" ".join(command)} failed with {done.returncode}:\n{done.stderr}{done.stdout}')
     return done.stdout
@@ -153,21 +156,33 @@ def forget_the_killed():
             remove_cgroup(os.path.join(root, name))
 
 
-def wait_for(what, timeout=20, interval=0.02):
-    """Until 'what' is true. A command in it that fails is not there yet: pgrep, ls. On a machine that has much to do beside this
-    it may take seconds."""
+def wait_for(what, timeout=40, interval=0.02):
+    """Until 'what' is true. A command in it that fails is not there yet: pgrep, ls; nor is a file that is read. On a machine that
+    has much to do beside this it may take seconds. The last look begins after that time: we may have stood still ourselves."""
     deadline = time.monotonic() + timeout
     while True:
         failure = None
+        is_last = time.monotonic() > deadline
         try:
             value = what()
-        except CommandFailed as error:
+        except (CommandFailed, FileNotFoundError) as error:
             value, failure = None, error
         if value:
             return value
-        if time.monotonic() > deadline:
+        if is_last:
             raise AssertionError(f'still waiting after {timeout} s for {getattr(what, "__name__", what)}') from failure
         time.sleep(interval)
+
+
+def difference(before, now):
+    """For whoever reads it."""
+    if isinstance(before, dict):
+        return {key: difference(before[key], now[key]) for key in before if now[key] != before[key]}
+    if isinstance(before, str):
+        before, now = before.splitlines(), now.splitlines()
+    if isinstance(before, (list, set)):
+        return {'new': list((Counter(now) - Counter(before)).elements()), 'gone': list((Counter(before) - Counter(now)).elements())}
+    return {'before': before, 'now': now}
 
 
 def children(pid):
@@ -258,7 +273,7 @@ class Machine:
 
     # ---- boot and power off
 
-    def start(self, timeout=60):
+    def start(self, timeout=120):
         if not Machine.private_mounts:
             make_mounts_private()
             Machine.private_mounts = True
@@ -341,7 +356,10 @@ class Machine:
                 raise HarnessError(f'{self.name}: systemd-nspawn ended with {self._nspawn.returncode}:\n{self.console()}')
             self.pid1 = self.pid1 or init_of(self._nspawn.pid)
             if self.pid1:
-                state = self.run(['systemctl', 'is-system-running', '--wait'], check=False, timeout=timeout).out.strip()
+                state = ''
+                # Where it ends just now, nspawn tells why.
+                with contextlib.suppress(CommandFailed, FileNotFoundError, ProcessLookupError, StopIteration):
+                    state = self.run(['systemctl', 'is-system-running', '--wait'], check=False, timeout=timeout).out.strip()
                 if state in ('running', 'degraded'):
                     break
             if time.monotonic() > deadline:
@@ -353,7 +371,7 @@ class Machine:
         self.systemd_version = int(self.run(['systemctl', '--version']).out.split()[1])
         self.mark()
 
-    def stop(self, timeout=20):
+    def stop(self, timeout=30):
         """Powers off and forgets everything. Safe to call at any time, more than once."""
         if self._nspawn is not None:
             if self._nspawn.poll() is None and self.pid1:
@@ -394,7 +412,7 @@ class Machine:
 
     # ---- at work inside
 
-    def run(self, command, check=True, timeout=60, input=None, env=None):
+    def run(self, command, check=True, timeout=120, input=None, env=None):
         if isinstance(command, str):
             command = ['/bin/sh', '-c', command]
         # Inside the machine's own cgroup tree too: a command that looks at its cgroup would otherwise find
@@ -439,6 +457,12 @@ class Machine:
         with open(os.path.join(self._cgroup, 'cpu.stat')) as file:
             return int(file.readline().split()[1]) / 1e6
 
+    def processes(self):
+        """All its processes, as the host numbers them."""
+        for directory, _, _ in os.walk(self._cgroup):
+            with contextlib.suppress(OSError), open(os.path.join(directory, 'cgroup.procs')) as file:
+                yield from (int(line) for line in file)
+
     def write(self, inside, text, mode=0o644):
         path = self.path(inside)
         os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -477,7 +501,7 @@ class Machine:
                 raise AssertionError(f"systemd does not know the property '{name}' of '{unit}'")
         return values[properties[0]] if len(properties) == 1 else values
 
-    def wait_for(self, what, timeout=20):
+    def wait_for(self, what, timeout=40):
         return wait_for(what, timeout)
 
     # ---- what happened
@@ -494,10 +518,10 @@ class Machine:
         # With a filter, --after-cursor of systemd 252 leaves out the first entry that passes it, too.
         cursor = [f'--cursor={self._cursor}', f'--unit={unit}'] if unit else [f'--after-cursor={self._cursor}']
         command = ['journalctl', '--quiet', '--no-pager', f'--output={output}', *cursor]
-        if lines:
-            command.append(f'--lines={lines}')
         self.sync_journal()
-        return self.run(command).out
+        found = self.run(command).out
+        # After a cursor, --lines= are the first ones.
+        return ''.join(found.splitlines(keepends=True)[-lines:]) if lines else found
 
     def sync_journal(self):
         """What a payload wrote just before is in the journal when the relay has passed it on, which sleeps only then, and
@@ -519,22 +543,32 @@ class Machine:
         files = self.run(['find', '/run/keyturn', '/run/systemd/generator', '/run/systemd/generator.early',
                           '/run/systemd/transient', '/dev/shm', '/tmp', '-xdev'], check=False).out.splitlines()
         processes = [line for line in self.run(['ps', '-e', '-o', 'args=']).out.splitlines()
-                     if not line.startswith('ps -e')]
+                     # nor systemd's own children: that remove what a unit had, or are about to execute its command
+                     if not line.startswith(('ps -e', '(', '/usr/lib/systemd/systemd-executor '))]
         return {'mounts': sorted(mounts), 'files': sorted(files), 'processes': sorted(processes)}
 
-    def settled(self):
-        """systemd's children, which remove directories for example, look as it does."""
-        found = []
-        self.wait_for(lambda: found.append(self.footprint()) or len(found) > 1 and found[-1] == found[-2])
-        return found[-1]
+    def settled(self, find=None):
+        """One whom we wait for may stand still meanwhile: hence a whole second."""
+        find = find or self.footprint
+        found, since = None, None
 
-    def is_as(self, before):
+        def is_settled():
+            nonlocal found, since
+            now = find()
+            if since is None or now != found:
+                found, since = now, time.monotonic()
+            return time.monotonic() - since > 1
+
+        self.wait_for(is_settled, 60)
+        return found
+
+    def is_as(self, before, find=None):
+        """What `find` finds, a footprint without, as soon as who is on the way out has gone."""
+        find = find or self.footprint
         try:
-            self.wait_for(lambda: self.footprint() == before)
+            self.wait_for(lambda: find() == before)
         except AssertionError:
-            after = self.footprint()
-            raise AssertionError([(what, Counter(after[what]) - Counter(before[what]),
-                                   Counter(before[what]) - Counter(after[what])) for what in before]) from None
+            raise AssertionError(difference(before, find())) from None
 
     def tidy(self):
         """Undoes what container(), unit() and write() did. The runner calls this after every test."""

@@ -41,8 +41,13 @@ def mark_cut(machine, name):
     machine.write(find_mark(name), '0123456789abcdef0123456789abcdef')
 
 
-def find_mark(name):
-    return f'/var/lib/keyturn/unsynced/{hashlib.sha256(f"{NAME}/{name}".encode()).hexdigest()}'
+def mark_begun(machine, mark):
+    """As who brings an image leaves it and is killed, in this boot."""
+    machine.run(f'tr -d "\\n-" </proc/sys/kernel/random/boot_id >{mark}')
+
+
+def find_mark(name, of=NAME):
+    return f'/var/lib/keyturn/unsynced/{hashlib.sha256(f"{of}/{name}".encode()).hexdigest()}'
 
 
 def find_notes(name):

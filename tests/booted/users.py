@@ -16,10 +16,11 @@ def printed(section):
     return [block.strip('\n') + '\n' for block in text.split('\0') if block.strip()]
 
 
-def as_user(machine, command, name='alice', check=True):
+def as_user(machine, command, name='alice', check=True, timeout=60):
     uid = str(USERS[name])
     return machine.run(['setpriv', '--reuid', uid, '--regid', uid, '--init-groups', 'env', '-C', f'/home/{name}',
-                        f'XDG_RUNTIME_DIR=/run/user/{uid}', f'HOME=/home/{name}', f'USER={name}', 'sh', '-c', command], check=check)
+                        f'XDG_RUNTIME_DIR=/run/user/{uid}', f'HOME=/home/{name}', f'USER={name}', 'sh', '-c', command],
+                       check=check, timeout=timeout)
 
 
 def make_user(machine, name):
@@ -72,6 +73,7 @@ def inside(machine, command, name='mine', user='alice', check=True):
 
 
 def journal(machine, name='mine'):
+    machine.sync_journal()
     return machine.run(f'journalctl -o cat --no-pager _SYSTEMD_USER_UNIT={name}.service + USER_UNIT={name}.service').out
 
 
@@ -84,19 +86,12 @@ def traces(machine, kinds=('net',), more='true'):
             [machine.run(f'lsns -n -t {kind} | wc -l').out for kind in kinds], machine.run(more, check=False).out)
 
 
-def wait_for_same(machine, find, before):
-    try:
-        machine.wait_for(lambda: find() == before)
-    except AssertionError:
-        assert find() == before, (before, find())
-
-
 def start_and_kill(machine, rounds, kills, units='one two', struck='one'):
     """Units of alice's are started and stopped, those that are `struck` killed between, with more `kills` by the number of
     the round ($i)."""
     as_user(machine, f'for i in $(seq {rounds}); do systemctl --user start {units}; {kills}'
                      f'systemctl --user kill -s KILL --kill-whom=$( [ $((i % 2)) = 0 ] && echo main || echo all ) {struck}; '
-                     f'systemctl --user stop {units}; systemctl --user reset-failed; done', check=False)
+                     f'systemctl --user stop {units}; systemctl --user reset-failed; done', check=False, timeout=110)
 
 
 def fails(machine, words, **how):

@@ -17,11 +17,19 @@ def make_world(machine):
                 f'ip -n world addr add {WORLD}/24 dev w0; ip -n world link set w0 up; ip -n world link set lo up; '
                 'mkdir -p /srv/world; echo from the world >/srv/world/index.html')
     machine.run('systemd-run --unit world ip netns exec world busybox httpd -f -p 80 -h /srv/world')
+    machine.wait_for(lambda: fetch(machine, 80, WORLD) == 'from the world')
 
 
 def serve_locally(machine):
     """What nobody inside is to reach."""
     machine.run('systemctl is-active -q local || systemd-run --unit local busybox httpd -f -p 127.0.0.1:9000 -h /srv/world')
+    machine.wait_for(lambda: fetch(machine, 9000) == 'from the world')
+
+
+def take_port(machine, port):
+    """Of the machine's, by the unit `taken`."""
+    machine.run(f'systemd-run --collect --unit taken busybox httpd -f -p {port} -h /srv/world')
+    machine.wait_for(lambda: fetch(machine, port) == 'from the world')
 
 
 SERVER = 'sh -c "mkdir /www; echo from inside >/www/index.html; exec httpd -f -p 80 -h /www"'

@@ -94,10 +94,12 @@ def test_from_a_registry(machine):
     options = inside(machine, 'user', "grep ' /models/weights.bin ' /proc/self/mountinfo")
     assert ' ro,nosuid,nodev' in options, options
     assert machine.run(['keyturnctl', 'exec', 'user', 'sh', '-c', 'echo x >/models/weights.bin'], check=False).status
-    # It is there: no registry is asked.
+    # It is there: no registry is asked. Who had brought it was killed before it was on the disk.
     registry.stop(machine)
+    mark = registry.find_mark('model:1')
+    registry.mark_begun(machine, mark)
     machine.run('systemctl stop user; systemctl restart model-artifact')
-    assert 'is there' in machine.journal('model-artifact.service')
+    assert 'is there' in machine.journal('model-artifact.service') and machine.run(f'test -e {mark}', check=False).status
     machine.run('systemctl start user; systemctl stop user')
     forget(machine)
     # Once it comes after all, the container is started that waited.
@@ -106,6 +108,29 @@ def test_from_a_registry(machine):
     registry.restart(machine)
     machine.run('systemctl restart model-artifact')
     machine.wait_for(lambda: machine.show('user', 'ActiveState') == 'active')
+    machine.run('systemctl stop user model-artifact')
+    registry.stop(machine)
+    forget(machine)
+
+
+def test_what_a_power_cut_has_torn_comes_again(machine):
+    """skopeo takes a file of a layout that is there, whatever is in it."""
+    registry.start(machine)
+    weights = b'weights' * 1000
+    push(machine, '1', [('weights.bin', weights), ('labels.txt', b'cat dog')])
+    manifest, = (entry['digest'] for entry in json.loads(machine.read(f'{LAYOUT}/index.json'))['manifests'])
+    machine.write('/etc/containers/systemd/model.artifact', f'[Artifact]\nArtifact={REPOSITORY}:1\n')
+    container(machine, 'user', 'source=model.artifact,destination=/models')
+    machine.run('systemctl start user')
+    for digest in (digest_of(weights), manifest):
+        for is_named in (True, False):
+            machine.run('systemctl stop user model-artifact')
+            machine.run(f'truncate -s 0 {STORE}/blobs/sha256/{digest[7:]}')
+            if not is_named:
+                machine.run(f'rm {STORE}/index.json')
+            machine.run('systemctl start user')
+            assert machine.read(f'{STORE}/blobs/sha256/{digest_of(weights)[7:]}') == weights.decode()
+            assert inside(machine, 'user', 'wc -c </models/weights.bin') == '7000\n'
     machine.run('systemctl stop user model-artifact')
     registry.stop(machine)
     forget(machine)

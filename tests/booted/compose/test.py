@@ -4,6 +4,7 @@
 import re
 
 QUADLET = '/usr/libexec/podman/quadlet'
+TEST_SECONDS = 300  # what is not answered takes three seconds each
 SERVE = 'httpd -f -p [::]:80 -h /www'
 
 POD = 'PodmanArgs=--infra-image=localhost/test/busybox "--infra-command=sleep 1000"\n'
@@ -135,6 +136,7 @@ FILES = {
     ''',
 }
 CONTAINERS = [name.removesuffix('.container') for name in FILES if name.endswith('.container')]
+SERVING = [name for name in CONTAINERS if '{serve}' in FILES[f'{name}.container']]
 SERVICES = 'db app proxy six dual car shop-pod lab-pod'
 
 
@@ -161,14 +163,14 @@ def prepare(machine):
 def ask(machine, address, where=''):
     host, _, port = address.rpartition('/')
     get = f'exec 3<>/dev/tcp/{host}/{port}; echo GET / HTTP/1.0 >&3; echo >&3; tail -n 1 <&3'
-    return machine.run(f'{where} timeout 1 bash -c "{get}" 2>/dev/null', check=False).out
+    return machine.run(f'{where} timeout 3 bash -c "{get}" 2>/dev/null', check=False).out
 
 
 # In a container: who it knows, and what others answer.
 LOOK = r'''
-    for host in {hosts}; do echo "knows $host: $(timeout 1 getent ahosts $host | grep STREAM | tr -s " " | sort | tr "\n" " ")"; done
+    for host in {hosts}; do echo "knows $host: $(timeout 3 getent ahosts $host | grep STREAM | tr -s " " | sort | tr "\n" " ")"; done
     for address in {addresses}; do
-        echo "asks $address: $(timeout 1 bash -c "exec 3<>/dev/tcp/$address; echo GET / HTTP/1.0 >&3; echo >&3; tail -n 1 <&3" 2>&1)"
+        echo "asks $address: $(timeout 3 bash -c "exec 3<>/dev/tcp/$address; echo GET / HTTP/1.0 >&3; echo >&3; tail -n 1 <&3" 2>&1)"
     done
 '''
 # On the machine, in one's namespaces.
@@ -216,6 +218,8 @@ def settle(name, text):
 
 def looks(machine, pid_of, inside):
     """What there is to see of each container, inside and from outside."""
+    for name in SERVING:
+        machine.wait_for(lambda name=name: machine.run(f'nsenter -t {pid_of(name)} -n ss -Hltn sport = :80').out)
     machine.run('ip neigh flush all; ip netns exec world ip neigh flush all')
     found = {name: settle(name, machine.run(SEE.format(pid=pid_of(name))).out) for name in CONTAINERS}
     found['by app'] = inside('app', LOOK.replace('{hosts}', SEEN_BY_APP['hosts']).replace('{addresses}', SEEN_BY_APP['addresses']))

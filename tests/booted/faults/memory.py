@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Memory that ends, at each size once, and what becomes of the operation.
 
-An address space of a certain size is what a command may have (prlimit(1)); from some page on it has no more, and GLib ends
-it there. Right is what matrix.py calls so, but that who is ended may leave what the next one takes away."""
+So much of data is what a command may have (RLIMIT_DATA: the size of the program does not count); from some page on it has no
+more, and GLib ends it there. Right is what matrix.py calls so, but that who is ended may leave what the next one takes away."""
 
 import os
 import random
 import time
 
-from matrix import STATE, changes
+from matrix import STATE, changes, differences
 
 PAGE = 4096
 # The smallest of all programs here needs more to begin, and none needs more than that.
-LEAST, MOST = 1 << 20, 1 << 26
+LEAST, MOST = 1 << 16, 1 << 26
 SAMPLE = 40
 # Ended by a signal: what a program does that takes NULL for memory. It may end itself (SIGABRT, SIGTRAP), or the kernel does so
 # before its first instruction (SIGKILL).
@@ -20,7 +20,7 @@ CRASHES = {128 + 11: 'SIGSEGV', 128 + 7: 'SIGBUS', 128 + 4: 'SIGILL'}
 
 
 def limited(machine, operation, size):
-    command = operation.command.replace('{}', f'prlimit --as={size}')
+    command = operation.command.replace('{}', f'prlimit --data={size}')
     return machine.run(f'sh -c \'"$@"; echo $? >/run/status\' - timeout --signal=KILL 20 {command}', check=False, timeout=60)
 
 
@@ -61,7 +61,7 @@ def try_size(machine, operation, right, size):
     # Who could not remove something has said so, and the next one does.
     if (status != 0 or 'warning' in said) and not works(machine, operation, MOST):
         problems.append('the next one does not work')
-    left = changes(right['state'], machine.run(STATE, check=False).out)
+    left = differences(machine, operation, right['state'])
     if left:
         problems.append(f'left: {left}')
     return problems and f'{size // 1024} KiB: {"; ".join(problems)}\n{status} {said[:400]}'
@@ -76,7 +76,7 @@ def run(machine, operation):
     machine.run(operation.undo)
     enough = border(lambda size: works(machine, operation, size), LEAST // PAGE, MOST // PAGE)
     # Below, the kernel does not even load it.
-    begins = border(lambda size: machine.run(f'prlimit --as={size} /usr/lib/keyturn/libstart --version', check=False).status == 0,
+    begins = border(lambda size: machine.run(f'prlimit --data={size} /usr/lib/keyturn/libstart --version', check=False).status == 0,
                     LEAST // PAGE, enough)
     assert begins < enough, (begins, enough)
     # Somewhere below there are sizes at which it works nevertheless: with less, less is asked for.

@@ -205,7 +205,8 @@ def state(node):
 
 
 def runs(node):
-    return node.run("journalctl --quiet --output=cat _PID=$(systemctl show --property=MainPID --value web)").out.strip()
+    said = "journalctl --quiet --output=cat _PID=$(systemctl show --property=MainPID --value web)"
+    return node.wait_for(lambda: node.run(said).out.strip())
 
 
 def prepare_role(desk):

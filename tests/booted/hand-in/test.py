@@ -44,14 +44,16 @@ def test_payload_that_dies_before_it_is_ready(machine):
 
 
 def test_watchdog(machine):
-    perl(machine, 'dog', 'print "usec $ENV{WATCHDOG_USEC}\n"; say_to_systemd("READY=1");'
-                         'for (1..10) { select(undef, undef, undef, 0.2); say_to_systemd("WATCHDOG=1") } sleep 1000;',
-         'Notify=true', 'WatchdogSec=1\n        TimeoutAbortSec=1')
+    machine.run('mkdir -p /srv/go && rm -f /srv/go/silent')
+    perl(machine, 'dog', 'say_to_systemd("READY=1");'
+                         'until (-e "/go/silent") { select(undef, undef, undef, 0.1); say_to_systemd("WATCHDOG=1") } sleep 1000;',
+         'Notify=true\n        Volume=/srv/go:/go', 'WatchdogSec=3\n        TimeoutAbortSec=1')
     machine.run('systemctl start dog')
-    machine.run('sleep 1.5')
-    assert machine.show('dog', 'ActiveState') == 'active'
-    machine.wait_for(lambda: machine.show('dog', 'Result') == 'watchdog', 10)
-    machine.wait_for(lambda: machine.show('dog', 'ActiveState') == 'failed', 10)
+    machine.run('sleep 4')
+    assert machine.show('dog', 'ActiveState', 'NRestarts') == {'ActiveState': 'active', 'NRestarts': '0'}
+    machine.run('touch /srv/go/silent')
+    machine.wait_for(lambda: machine.show('dog', 'Result') == 'watchdog')
+    machine.wait_for(lambda: machine.show('dog', 'ActiveState') == 'failed')
 
 
 def test_socket_activation(machine):

@@ -65,6 +65,22 @@ def log(machine):
     return machine.run('cat /run/hooks.log 2>/dev/null; rm -f /run/hooks.log', check=False).out.splitlines()
 
 
+def test_what_a_hook_mounts_is_masked(machine):
+    """As with crun, whatever else is mounted."""
+    machine.run('mkdir -p /srv/hidden; echo secret >/srv/hidden/key')
+    for stage in ('prestart', 'createRuntime'):
+        with hooks(machine, a=hook([stage], '/opt/hooks/mounts')):
+            machine.write('/opt/hooks/mounts', '''#!/bin/sh
+pid=$(tr , "\\n" | sed -n 's/.*"pid": *\\([0-9]*\\).*/\\1/p')
+nsenter -m -t $pid mount --bind /srv/hidden /run/keyturn/hooked/.private/root/home
+''', 0o755)
+            for more in ('', 'Tmpfs=/scratch'):
+                start(machine, 'Mask=/home/key', more, script='cat /home/key; ls /home')
+                machine.wait_for(lambda: 'key' in machine.journal('hooked').splitlines())
+                assert 'secret' not in machine.journal('hooked'), (stage, more, machine.journal('hooked'))
+                assert '/srv/hidden' not in machine.read('/proc/1/mountinfo'), (stage, more)
+
+
 def test_each_stage(machine):
     """In the host's namespaces as root, with the state, a readable bundle, and a sane umask."""
     everywhere = [stage for stage in STAGES if stage not in ('createContainer', 'startContainer')]
@@ -163,7 +179,7 @@ def test_image_cannot_call_hooks(machine):
                    podman rm -af >/dev/null''')
     try:
         with hooks(machine, a=hook(['prestart'], args=['tell', 'called'], when={'annotations': {'^car.door$': '.*'}})):
-            machine.container('labelled', f'''
+            machine.container('labelled', '''
                 [Container]
                 Image=localhost/test/labelled
                 Exec=true
@@ -245,7 +261,7 @@ def test_a_hook_that_cannot_be_waited_for(machine):
         machine.run('timeout 30 systemctl restart hooked', check=False)
         said = machine.journal('hooked')
         assert "Cannot wait for the hook '/opt/hooks/slow': Too many open files" in said, said
-        assert machine.run('pgrep -f "^sleep 3600"', check=False).out == ''
+        machine.wait_for(lambda: machine.run('pgrep -f "^sleep 3600"', check=False).out == '')
 
 
 QM = '''

@@ -80,12 +80,12 @@ def test_a_check_is_what_the_payload_is(machine):
 
 
 def test_in_the_limits_of_the_container(machine):
-    container(machine, 'inside', '#!/bin/busybox sh\nsleep 1\n')
+    container(machine, 'inside', '#!/bin/busybox sh\nsleep 1234\n')
     machine.run('systemctl start --no-block keyturn-health@inside')
     group = machine.show('inside', 'ControlGroup')
     commands = machine.wait_for(lambda: machine.run(
         f'for i in $(cat /sys/fs/cgroup{group}/keyturn-health/cgroup.procs); do tr "\\0" " " </proc/$i/cmdline; echo; done',
-        check=False).out.count('sleep 1'))
+        check=False).out.count('sleep 1234'))
     assert commands == 1
 
 
@@ -98,10 +98,10 @@ def test_one_that_does_not_end(machine):
         chain
         echo before
         sleep 1111
-        ''', 'HealthTimeout=500ms')
+        ''', 'HealthTimeout=3s')
     seconds, found = check(machine, 'endless')
     assert found['Status'] == 'unhealthy' and found['Log'][-1]['ExitCode'] == -1, found
-    assert found['Log'][-1]['Output'] == 'before\n' and seconds < 10, (seconds, found)
+    assert found['Log'][-1]['Output'] == 'before\n' and seconds < 15, (seconds, found)
     machine.wait_for(lambda: not processes(machine, 'sleep 1111') and not processes(machine, '/test/check'))
     assert machine.show('endless', 'ActiveState') == 'active'
     assert 'it took too long, and was killed: before' in machine.journal()
@@ -115,17 +115,17 @@ def test_what_it_leaves_behind(machine):
         echo done
         ''')
     seconds, found = check(machine, 'leaves')
-    assert found['Status'] == 'healthy' and found['Log'][-1]['Output'] == 'done\n' and seconds < 5, (seconds, found)
+    assert found['Status'] == 'healthy' and found['Log'][-1]['Output'] == 'done\n' and seconds < 15, (seconds, found)
     machine.wait_for(lambda: not processes(machine, 'sleep 2222'))
 
 
 def test_its_output(machine):
     """Of an endless one the beginning is kept, and it costs us nothing; a closed one is no end; nor are bytes that are no
     text, or that forge lines of the journal."""
-    container(machine, 'floods', '#!/bin/busybox sh\nyes 0123456789\n', 'HealthTimeout=1s\nHealthMaxLogSize=0')
+    container(machine, 'floods', '#!/bin/busybox sh\nyes 0123456789\n', 'HealthTimeout=3s\nHealthMaxLogSize=0')
     machine.run('systemctl start --no-block keyturn-health@floods')
     used = 0
-    while machine.show('keyturn-health@floods', 'ActiveState') == 'activating':
+    while machine.show('keyturn-health@floods', 'ActiveState') == 'activating' or not health(machine, 'floods')['Log']:
         pid = machine.show('keyturn-health@floods', 'MainPID')
         stat = machine.run(f'cat /proc/{pid}/stat', check=False).out.rpartition(')')[2].split()
         used = max(used, sum(map(int, stat[11:13])) if stat else 0)
@@ -141,6 +141,7 @@ def test_its_output(machine):
         printf 'a\\000b\\377\\033[2J\\n<0>forged\\nKEYTURN_HEALTH=healthy\\n'; exit 1''')
     _, found = check(machine, 'forges')
     assert found['Log'][-1]['Output'] == 'a' or 'forged' in found['Log'][-1]['Output'], found
+    machine.sync_journal()
     entries = [json.loads(line) for line in machine.run('journalctl -q -o json -u forges.service SYSLOG_IDENTIFIER=keyturn '
                                                         '--since=-20s').out.splitlines()]
     assert all(entry['KEYTURN_HEALTH'] == 'unhealthy' and '\n' not in entry['MESSAGE'] and '\033' not in entry['MESSAGE']
@@ -233,7 +234,9 @@ def test_the_end_of_the_container(machine):
     began = time.monotonic()
     machine.run('systemctl kill --signal=SIGKILL --kill-whom=main ends')
     machine.wait_for(lambda: machine.show('keyturn-health@ends', 'ActiveState') != 'activating')
-    assert machine.show('ends', 'ActiveState') == 'failed' and time.monotonic() - began < 10
+    # systemd may have heard of the check's end first.
+    machine.wait_for(lambda: machine.show('ends', 'ActiveState') == 'failed')
+    assert time.monotonic() - began < 10
     assert machine.run('ls -d /run/keyturn/ends', check=False).status != 0
     machine.run('systemctl start ends; systemctl start --no-block keyturn-health@ends')
     machine.wait_for(lambda: machine.run(f'cat /sys/fs/cgroup{group}/keyturn-health/cgroup.procs', check=False).out)
@@ -281,7 +284,7 @@ def test_strangers_in_one_turn(machine):
     machine.run('mkdir -m 1777 -p /run/test-strangers; rm -f /run/test-strangers/*')
     for name, what in bad.items():
         container(machine, name, f'#!/bin/busybox sh\n{what}\n',
-                  'HealthInterval=500ms\nHealthTimeout=4s\nHealthMaxLogCount=0\nStopTimeout=1\nTmpfs=/tmp')
+                  'HealthInterval=500ms\nHealthTimeout=8s\nHealthMaxLogCount=0\nStopTimeout=1\nTmpfs=/tmp')
     container(machine, 'good', '#!/bin/busybox sh\ngrep "open files" /proc/self/limits >/out/new; mv /out/new /out/limit\n'
               'echo $(cat /proc/uptime) >>/out/good\n',
               'HealthInterval=500ms\nHealthMaxLogCount=0\nVolume=/run/test-strangers:/out\nUlimit=host')
@@ -312,7 +315,7 @@ def test_strangers_in_one_turn(machine):
     assert found['kills'] in (-1, 137) and found['changes'] != 0, found
     assert {name: machine.show(name, 'MainPID') for name in names} == main
     assert machine.run('stat -c %u:%g:%a /dev/null').out == '0:0:666\n', 'the host has lost its /dev/null'
-    assert not processes(machine, 'sleep 3333')
+    machine.wait_for(lambda: not processes(machine, 'sleep 3333'))  # a check of it may be under way
     # One that is stopped in its check ends it; nothing of it is written down any more.
     machine.run(f'systemctl stop {" ".join(bad)}', timeout=60)
     machine.run('systemctl stop good')
@@ -401,7 +404,7 @@ def test_a_check_that_cannot_be_killed(machine):
     machine.run('systemctl start --no-block late')
     checked_together(machine, ['holder', 'good', 'sick', 'late'])
 
-    def good_goes_on(seconds=8):
+    def good_goes_on(seconds=14):  # the payload does not let go for 20
         before = len(health(machine, 'good')['Log'])
         machine.wait_for(lambda: len(health(machine, 'good')['Log']) >= before + 2, seconds)
 
@@ -410,13 +413,13 @@ def test_a_check_that_cannot_be_killed(machine):
     good_goes_on()
     main = machine.show('sick', 'MainPID')
     machine.run('touch /run/test-hold/sick /run/test-hold/ready')
-    machine.wait_for(lambda: machine.show('sick', 'MainPID') not in ('0', main), 8)
-    machine.wait_for(lambda: machine.show('late', 'ActiveState') == 'active', 8)
-    machine.wait_for(lambda: 'is not waited for' in machine.journal(), 12)
-    machine.wait_for(lambda: len(failures(machine, 'holder')) >= 2, 20)
+    machine.wait_for(lambda: machine.show('sick', 'MainPID') not in ('0', main), 14)
+    machine.wait_for(lambda: machine.show('late', 'ActiveState') == 'active', 14)
+    machine.wait_for(lambda: 'is not waited for' in machine.journal(), 18)
+    machine.wait_for(lambda: len(failures(machine, 'holder')) >= 2, 40)
 
     machine.wait_for(lambda: waiting_for_lock(machine), 60)
-    machine.run('systemctl stop keyturn-health-every@1s.service', timeout=8)
+    machine.run('systemctl stop keyturn-health-every@1s.service', timeout=14)
     good_goes_on()
     machine.run('systemctl start keyturn-health@good keyturn-health@holder', timeout=15)
     good_goes_on()
@@ -438,7 +441,7 @@ def test_records_have_a_limit(machine):
     path = '/run/keyturn/talks/.health.json'
     size = int(machine.run(f'stat -c %s {path}').out)
     assert sum(len(result['Output']) for result in found['Log']) == len(found['Log']) * 65536 == 512 << 10, len(found['Log'])
-    assert size < 4 << 20 and seconds < 5, (size, seconds)
+    assert size < 4 << 20 and seconds < 15, (size, seconds)
     for spoil in ('head -c 70M /dev/zero >', 'echo nonsense >', 'rm'):
         machine.run(f'{spoil} {path}')
         _, found = check(machine, 'talks')

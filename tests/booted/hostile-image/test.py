@@ -91,6 +91,7 @@ def mount_of_its_own(machine):
         machine.run('umount -l /srv/attacked')
 
 
+UNTIL_IT_RUNS = 'until pgrep -xf "/bin/sleep 1234" >/dev/null; do sleep 0.05; done'
 # As /usr where it is writable only for updates.
 READ_ONLY_FOR_NOW = ('mount -o remount,bind,ro /srv/attacked; '
                      '(sleep 0.7; mount -o remount,bind,rw /srv/attacked) >/dev/null 2>&1 </dev/null &')
@@ -135,7 +136,9 @@ def test_dynamic_libstart_starts_containers(machine):
     done = machine.run(f'{DYNAMIC} run --rootfs {IMAGE}:O /bin/sh -c "cat /proc/1/comm; exit 7" 2>&1 </dev/null', check=False)
     assert (done.status, done.out) == (7, 'cat\n') or (done.status, done.out) == (7, 'sh\n'), done
     # Whether a process of it is called by its name, or by the number of a descriptor.
-    machine.run(f'{DYNAMIC} run --rootfs {IMAGE}:O /bin/sleep 2 >/dev/null 2>&1 </dev/null & sleep 0.7; pgrep -x libstart-dynami')
+    machine.run(f'{DYNAMIC} run --rootfs {IMAGE}:O /bin/sleep 1234 >/dev/null 2>&1 </dev/null & {UNTIL_IT_RUNS}; '
+                'pgrep -x libstart-dynami; found=$?; kill -KILL $!; wait $!; '
+                'while pgrep -xf "/bin/sleep 1234" >/dev/null; do sleep 0.05; done; exit $found')
 
 
 def test_program_on_a_mount_that_is_made_writable_later(machine):
@@ -155,7 +158,8 @@ def test_payload_that_sees_the_machines_processes(machine):
     for pid in ('--pid=host', '--pid host'):
         # What was opened while it ran is written when nobody executes it any more.
         machine.run(f'mkdir -p /srv/attacked; cp --remove-destination {STATIC} /srv/attacked/; /srv/attacked/libstart run {pid} '
-                    f'--rootfs {IMAGE}:O /bin/sleep 2 >/dev/null 2>&1 </dev/null & sleep 0.7; exec 3</proc/$!/exe; wait; '
+                    f'--rootfs {IMAGE}:O /bin/sleep 1234 >/dev/null 2>&1 </dev/null & {UNTIL_IT_RUNS}; '
+                    'exec 3</proc/$!/exe; kill $!; wait; '
                     '(echo OURS >>/proc/self/fd/3) 2>/run/why; true')
         why = machine.run('cat /run/why').out
         assert 'Read-only file system' in why, why
@@ -182,7 +186,8 @@ def test_loader_of_an_image_cannot_write_keyturnctl(machine):
         with mount_of_its_own(machine):
             machine.run(f'cp {CTL} /srv/attacked/; rm -f /srv/report/told; {mounts}')
             # It goes away in the middle, so that nobody executes the program any more.
-            machine.run('timeout -s KILL 0.4 /srv/attacked/keyturnctl exec entered /proc/self/exe </dev/null', check=False)
+            machine.run('/srv/attacked/keyturnctl exec entered /proc/self/exe </dev/null & '
+                        'until grep -q began /srv/report/told; do sleep 0.05; done; kill -KILL $!', check=False)
             machine.wait_for(lambda: 'ended' in machine.read('/srv/report/told'))
             told = machine.read('/srv/report/told')
             assert 'began' in told and 'written' not in told, (mounts, told)

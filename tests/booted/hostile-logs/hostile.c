@@ -235,7 +235,7 @@ static int ready(char **arguments) {
  * processors. */
 
 #define SPINNERS 300
-#define HOLD_SECONDS 12
+#define HOLD_SECONDS 30
 #define LINES_SIZE ((size_t) 600 << 10)
 #define HELD_SIZE ((size_t) 200 << 10) /* of the pipe, which has 1 MiB */
 #define FILE_SIZE ((size_t) 700 << 20)

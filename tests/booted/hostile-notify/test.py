@@ -65,7 +65,7 @@ KILLED = 'StopSignal=SIGKILL'
 
 def test_what_a_start_waits_for_is_its_status(machine):
     """Also when its time is over; a payload that is ready has no status, or its own."""
-    speaker(machine, 'mute', 'forever', container=KILLED, service='TimeoutStartSec=1')
+    speaker(machine, 'mute', 'forever', container=KILLED, service='TimeoutStartSec=4')
     machine.run('systemctl start mute', check=False)
     assert ended(machine, 'mute') == 'timeout'
     assert 'Waits for READY=1 of the payload' in machine.run('systemctl status mute', check=False).out
@@ -149,7 +149,7 @@ Exec=/speak /words
 StopSignal=SIGKILL
 
 [Service]
-TimeoutStartSec=2
+TimeoutStartSec={seconds}
 
 [Keyturn]
 Early=yes
@@ -168,7 +168,8 @@ def test_boot_cannot_be_held(machine):
             with open(f'{root}/etc/{name}.words', 'w') as file:
                 file.write('\n'.join(said_words) + '\n')
             with open(f'{root}/etc/containers/systemd/{name}.container', 'w') as file:
-                file.write(EARLY.format(name=name, driver='none' if name == 'early' else 'journald'))
+                driver, seconds = ('none', 30) if name == 'early' else ('journald', 2)
+                file.write(EARLY.format(name=name, driver=driver, seconds=seconds))
     with machine.another(prepare) as booted:
         assert booted.show('holder', 'Result') == 'timeout'
         assert booted.show('early', 'ActiveState', 'StatusText') == {'ActiveState': 'active', 'StatusText': 'there'}
@@ -246,13 +247,14 @@ def n_stored(machine):
 def test_nothing_is_left_of_descriptors(machine):
     start(machine, 'quiet', 'say', 'READY=1', 'forever', container=KILLED)
     machine.run('systemctl stop quiet')
-    before = machine.wait_for(lambda: relay(machine) != '0' and (n_descriptors(machine), n_stored(machine)))
+    machine.wait_for(lambda: relay(machine) != '0')
+    before = machine.settled(lambda: (n_descriptors(machine), n_stored(machine)))
     for _ in range(5):
         start(machine, 'hostile', 'say', 'READY=1', 'fds', '253', 'STATUS=one', 'fds', '253', 'MAINPID=1', 'count', 1, 300,
               'forever', container=KILLED)
         machine.run('systemctl stop hostile')
     machine.wait_for(lambda: (n_descriptors(machine), n_stored(machine)) == before)
-    assert len(machine.run('pgrep -P ' + relay(machine), check=False).out.split()) <= 1  # what moves lines
+    machine.wait_for(lambda: len(machine.run('pgrep -P ' + relay(machine), check=False).out.split()) <= 1)  # what moves lines
 
 
 def test_malformed_messages(machine):
@@ -334,7 +336,7 @@ def test_all_that_may_be_said(machine):
 def test_readiness_of_a_short_lived_child(machine):
     """It is gone when systemd looks for it: natively its message is nobody's, and lost. As many as keep systemd busy."""
     for i in range(10):
-        start(machine, 'brief', 'count', 1, 40, 'child', 'READY=1', 'forever', container=KILLED, service='TimeoutStartSec=5')
+        start(machine, 'brief', 'count', 1, 40, 'child', 'READY=1', 'forever', container=KILLED, service='TimeoutStartSec=20')
         machine.run('systemctl stop brief')
 
 
@@ -427,7 +429,11 @@ def test_a_long_name(machine):
 def test_nothing_is_left(machine):
     speaker(machine, 'one', 'say', 'READY=1', 'forever', container=KILLED)
     machine.run('systemctl start one; systemctl stop one')
-    before = machine.footprint(), n_descriptors(machine), n_stored(machine)
+
+    def find():
+        return machine.footprint() | {'descriptors': n_descriptors(machine), 'stored': n_stored(machine)}
+
+    before = machine.settled(find)
     for _ in range(20):
         machine.run('systemctl start one; systemctl stop one')
-    machine.wait_for(lambda: (machine.footprint(), n_descriptors(machine), n_stored(machine)) == before)
+    machine.is_as(before, find)

@@ -58,7 +58,7 @@ def test_what_it_leaves_behind_is_killed(machine):
         if name == 'stopped':
             machine.wait_for(lambda: len(machine.run('pgrep -xf "sleep 76."').out.split()) == 6)
             machine.run('systemctl stop stopped')
-        machine.wait_for(lambda: machine.show(name, 'ActiveState') in ('inactive', 'failed'), 15)
+        machine.wait_for(lambda: machine.show(name, 'ActiveState') in ('inactive', 'failed'), 30)
         assert machine.run('pgrep -xf "sleep 76."', check=False).out == '', name
     assert machine.show('failed', 'ExecMainStatus') == '7'
 

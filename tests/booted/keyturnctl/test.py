@@ -50,6 +50,17 @@ def test_list(machine):
     assert 1 < found['runs.service']['start_ms'] < 60_000
     assert found['stays.service']['state'] == 'inactive (dead)'
     assert found['stays.service']['start_ms'] is None
+    assert "'x' is no number" in ctl(machine, 'end-payload runs x', 125)
+    for words, status in ('list', 125), ('cat runs', 125), ('check --files-only', 2):  # those two by other programs
+        full = machine.run(f'keyturnctl {words} >/dev/full', check=False)
+        assert full.status == status and 'No space left on device' in full.err, full
+    for words in 'systemd/system-generators/keyturn-generator --dry-run', 'keyturn/seccomp-precompile --list':
+        full = machine.run(f'/usr/lib/{words} >/dev/full', check=False)
+        assert full.status == 1 and 'No space left on device' in full.err, full
+    for program in ('keyturnctl --help', 'keyturnctl list --help', 'keyturnctl --version', '/usr/lib/keyturn/libstart --help',
+                    '/usr/lib/keyturn/keyturn-image --help', '/usr/lib/keyturn/libstart --version', '/usr/lib/keyturn/keyturn-relay --version'):
+        full = machine.run(f'{program} >/dev/full', check=False)
+        assert full.status == 125 and full.err.count('Cannot write to standard output') == 1, (program, full)
     text = ctl(machine, 'list')
     assert re.search(r'^systemd-runs +runs.service +active \(running\) +- +' + BUSYBOX, text, re.M), text
     assert '\033' not in text
@@ -81,7 +92,11 @@ def test_metrics(machine):
     with open(os.path.join(os.path.dirname(os.path.realpath(__file__)), '../../../contrib/grafana/keyturn.json')) as file:
         shown = set(re.findall(r'keyturn_container_(\w+)\{', file.read()))
     assert {name for name, _ in values} <= shown and shown - {name for name, _ in values} <= {'healthy', 'memory_bytes'}, shown
-    assert "Failed to create file" in ctl(machine, 'metrics -o /proc/x', status=125)
+    assert "Cannot write '/proc/x': No such" in ctl(machine, 'metrics -o /proc/x', status=125)
+    # It would be a file in the place of everybody's.
+    for path in '/dev/null', '/dev/stdout':
+        assert 'is no file that could be replaced' in ctl(machine, f'metrics -o {path}', status=125)
+    assert machine.run('stat -c %F /dev/null; readlink /dev/stdout').out == 'character special file\n/proc/self/fd/1\n'
     machine.run(f'rm -r {directory}')
 
 
@@ -187,7 +202,8 @@ def test_list_says_how_it_failed(machine):
     machine.container('exits', f'[Container]\nImage={BUSYBOX}\nExec=sh -c "exit 7"\n')
     container(machine, 'dies')
     machine.run('systemctl start exits dies; systemctl kill --signal=SIGKILL dies')
-    machine.run('while systemctl is-active exits dies; do sleep 0.2; done', check=False)
+    for name in ('exits', 'dies'):
+        machine.wait_for(lambda name=name: machine.show(name, 'ActiveState') == 'failed')
     found = {c['unit']: c['state'] for c in json.loads(ctl(machine, 'list --json'))}
     assert found['exits.service'] == 'failed (exit status 7)', found
     assert found['dies.service'] == 'failed (signal SIGKILL)', found
@@ -217,7 +233,9 @@ def test_what_runs(machine):
     assert facts['source'] == '/etc/containers/systemd/runs.container' and facts['pid'] > 1, facts
     assert len(facts['layers']) == 1 and 'proc:/proc' in facts['mounts'], facts
     assert re.search(r'^ +IMAGE-ID: ' + ids[0], ctl(machine, 'inspect systemd-runs'), re.M)
-    assert json.loads(ctl(machine, 'inspect stays --json'))[0]['pid'] is None
+    stopped = json.loads(ctl(machine, 'inspect stays --json'))[0]
+    assert stopped['pid'] is None and stopped['cgroup'] is None, stopped
+    assert '\nSourcePath=/etc/containers/systemd/runs.container\n' in ctl(machine, 'report runs.container')
     assert 'takes one container' in ctl(machine, 'inspect', 125)
     machine.run('systemctl stop runs; podman untag localhost/test/moves')
 
@@ -228,8 +246,11 @@ def test_logs_and_top(machine):
     machine.run('systemctl start says')
     machine.wait_for(lambda: 'words' in ctl(machine, 'logs says -o cat'))
     assert ctl(machine, 'logs says -o cat --grep words -n 1') == 'words\n'
+    assert json.loads(ctl(machine, 'logs says --json --grep words -n 1'))['MESSAGE'] == 'words'
+    said = ctl(machine, 'logs -n few says', 1)
+    assert 'Failed to parse' in said and "'few'" in said, said
     machine.run('keyturnctl logs -f says -o cat >/run/followed 2>&1 & echo $! >/run/follower')
-    machine.wait_for(lambda: 'words' in machine.read('/run/followed'))
+    machine.wait_for(lambda: 'words' in machine.run('cat /run/followed').out)
     machine.run('kill $(cat /run/follower); rm /run/follow*')
     assert '/system.slice/says.service' in ctl(machine, 'top says --batch --iterations=1')
     assert 'is not running' in ctl(machine, 'top runs', 125)
@@ -397,9 +418,15 @@ def test_no_longer_a_container(machine):
         machine.run('rm /etc/systemd/system/masked.service')
 
 
+def wait_for_phases(machine, name):
+    """libstart writes them down after the start."""
+    machine.wait_for(lambda: 'total' in machine.run(f'cat /run/keyturn/{name}/.timing', check=False).out)
+
+
 def test_analyze(machine):
     container(machine, 'runs')
     machine.run('systemctl start runs')
+    wait_for_phases(machine, 'runs')
     text = ctl(machine, 'analyze runs')
     assert re.search(r'^runs.service: \d+ us\n  launch +\d+ +(.*\n)+.* #', text), text
     phases = json.loads(ctl(machine, 'analyze --json'))
@@ -416,6 +443,7 @@ def test_profile_says_what_it_needs(machine):
     assert "'perf' is not installed: Debian's package linux-perf" in ctl(machine, 'profile --seconds 1 runs', 125)
     for words, said in (('profile --seconds 1', 'takes the container'), ('profile runs', '--starts, for which'),
                         ('profile --starts 1 --seconds 1 runs', '--starts, for which'), ('profile --starts 1001 runs', 'No more than 1000'),
+                        ('profile --starts 1 -o /dev/null runs', "'/dev/null' is no file"),
                         ('profile --starts 1 nothing', "There is no container 'nothing'")):
         assert said in ctl(machine, words, 125), words
     said = machine.run('setpriv --reuid=65534 --clear-groups keyturnctl profile --seconds 1 runs', check=False)
@@ -434,7 +462,13 @@ BUSY = r"""
 
 
 def profile(machine, words):
-    rows = json.loads(machine.run(f'keyturnctl profile --json --output /tmp/profile.svg {words}').out)
+    for _ in range(5):
+        done = machine.run(f'keyturnctl profile --json --output /tmp/profile.svg {words}', check=False)
+        # perf's own: it could not read that somebody, on whatever machine beside this one, has loaded a BPF program (KSYMBOL).
+        if 'failed to process type: 17' not in done.err:
+            break
+    assert done.status == 0, done
+    rows = json.loads(done.out)
     svg = machine.read('/tmp/profile.svg')
     xml.dom.minidom.parseString(svg)
     assert svg.count('<script') == 1, svg[:1000]
@@ -449,7 +483,7 @@ def test_profile(machine):
         other.run('mkfifo -m 666 /busybox-evil; systemctl start busy')
         rows, svg = profile(other, '--seconds 2 busy')
         before = rows['payload', '[busybox-evil]']
-        assert 200 < before <= rows['payload', None] <= 2000 * os.cpu_count(), rows
+        assert 20 < before <= rows['payload', None] <= 2000 * os.cpu_count(), rows
         assert '>&lt;/g&gt;&lt;script&gt;</text>' in svg, svg[:2000]
         other.run('systemctl stop busy; cp /tmp/profile.svg /tmp/busy.svg')
 
@@ -462,7 +496,8 @@ def test_profile(machine):
         # What it is compared with.
         other.unit('native', '[Service]\nExecStart=sleep 1000\n')
         native, _ = profile(other, '--starts 20 native.service')
-        whole = [sum(ms for (part, function), ms in found.items() if not function and part != 'idle') for found in (native, rows)]
+        whole = [sum(ms for (part, function), ms in found.items() if not function and part not in ('idle', 'others'))
+                 for found in (native, rows)]
         assert 0 < whole[0] < whole[1] and not {part for part, _ in native} & {'libstart'}, (native, rows)
         assert "There is no container 'native'" in ctl(other, 'profile --starts 1 native', 125)
         assert 'nothing.service not found' in ctl(other, 'profile --starts 1 nothing.service', 125)
@@ -505,6 +540,8 @@ def test_plot_of_the_boot(machine):
         other.wait_for(lambda: other.show('second', 'ActiveState') == 'active')
         container(other, 'later')
         other.run('systemctl start later')
+        for name in ('first', 'second', 'later'):
+            wait_for_phases(other, name)
         svg = xml.dom.minidom.parseString(other.run('keyturnctl analyze --svg').out)
         text = [node.firstChild.data for node in svg.getElementsByTagName('text') if node.firstChild]
         rows = [line for line in text if 'service' in line]
@@ -579,6 +616,9 @@ def test_exec_of_what_is_not_there(machine):
     assert "keyturnctl: error: The container has no 'zsh': to look at it with the host's programs, keyturnctl shell cam" in said, said
     # What a shell in it does not find is the shell's affair.
     assert 'keyturnctl' not in ctl(machine, 'exec camera sh -c zsh', status=127)
+    # Nor is it the command that is not there.
+    said = machine.run("unshare -m sh -c 'mount -t tmpfs tmpfs /sys/fs/cgroup && exec keyturnctl exec camera true'", check=False).err
+    assert "Cannot enter the container's control group" in said and 'keyturnctl shell' not in said, said
 
 
 def test_exec_as_somebody(machine):
@@ -638,6 +678,12 @@ def test_bad_words(machine):
         said = machine.run(['unshare', '-m', 'sh', '-c', f'mount -t tmpfs x /run/systemd; keyturnctl {word} 2>&1'], check=False)
         assert said.status == 125 and f"'{word}' takes" in said.out, said
     assert ctl(machine, 'check /srv/nowhere', 2).startswith('keyturnctl: error: ')
+    # The journal's prefix is for the journal, and not for a file that a service writes to.
+    machine.run('systemd-run -q --wait -p StandardError=file:/run/said sh -c "keyturnctl inspect; :"')
+    assert machine.run('cat /run/said; rm /run/said').out.startswith("keyturnctl: error: 'inspect' takes")
+    machine.run('systemd-run -q --wait -u says-it sh -c "keyturnctl inspect; :"')
+    machine.wait_for(lambda: "'inspect' takes" in machine.journal('says-it'))
+    assert machine.run('journalctl -u says-it -o cat -p err --grep=takes').out.startswith("'inspect' takes")
 
 
 def test_words_of_libstart(machine):
@@ -649,3 +695,21 @@ def test_words_of_libstart(machine):
     assert len(words) > 15 and words <= set(re.findall('[a-z-]+', shown)), (words, shown)
     said = machine.run('/usr/lib/keyturn/libstart frob 2>&1', check=False)
     assert said.status == 125 and 'see libstart --help' in said.out, said
+    # Of run, -h is --hostname; alone it is what it is of others.
+    assert machine.run('/usr/lib/keyturn/libstart run -h other --uts private localhost/test/busybox hostname').out == 'other\n'
+    for words in '-h', 'run -h', 'volume -h':
+        assert 'Start a container' in machine.run(f'/usr/lib/keyturn/libstart {words}').out, words
+    said = machine.run('/usr/lib/keyturn/libstart volume --opt x=y vague 2>&1', check=False)
+    assert said.status == 125 and "--opt: 'x=y': there are device=" in said.out, said
+    assert machine.run('/usr/lib/keyturn/libstart volume --opt copy vague && rm -r /var/lib/containers/storage/volumes/vague').status == 0
+    for program in ('keyturn-cdi', 'keyturn-hooks', 'keyturn-image', 'keyturn-kube', 'keyturn-network', 'keyturn-relay',
+                    'keyturn-verify', 'libstart', 'seccomp-precompile'):
+        assert re.fullmatch(rf'{program} [\d.]+\n', machine.run(f'/usr/lib/keyturn/{program} --version').out), program
+    assert machine.run('/usr/lib/keyturn/keyturn-hooks --frob', check=False).err.startswith('keyturn-hooks: error: ')
+    said = machine.run('/usr/lib/keyturn/libstart pod up 2>&1', check=False)
+    assert said.status == 125 and "name of a pod's service" in said.out, said
+    # As the page has it: no name, and no image.
+    said = machine.run('/usr/lib/keyturn/libstart userns by-hand --userns auto no-such-image 2>&1').out
+    assert "The ids of 'by-hand' are found at its start" in said, said
+    machine.run('/usr/lib/keyturn/libstart userns by-hand --uidmap 0:100000:10 -; test -e /run/keyturn/userns/by-hand; '
+                '/usr/lib/keyturn/libstart userns --unpin by-hand')

@@ -36,7 +36,7 @@ def stop_unit(name):
 
 def said(machine, name):
     """The relay may be a moment late."""
-    return machine.wait_for(lambda: [line for line in machine.journal(name).splitlines() if line.startswith('got ')], 5)
+    return machine.wait_for(lambda: [line for line in machine.journal(name).splitlines() if line.startswith('got ')])
 
 
 def state(machine, name):
@@ -55,9 +55,8 @@ def test_signal_of_the_image_in_the_foreground(machine):
         machine.run(f'systemctl start --no-block {name}')
         machine.wait_for(lambda name=name: 'ready' in machine.journal(name))
         # One more process, for an image that wants it.
-        processes = machine.run(f'cat /sys/fs/cgroup/system.slice/{name}.service/cgroup.procs').out.split()
-        names = [machine.run(f'cat /proc/{pid}/comm', check=False).out.strip() for pid in processes]
-        assert names.count('libstart') == (1 if more or service else 2), (name, names)
+        names = f'for i in $(cat /sys/fs/cgroup/system.slice/{name}.service/cgroup.procs); do cat /proc/$i/comm; done; true'
+        machine.wait_for(lambda: machine.run(names).out.split().count('libstart') == (1 if more or service else 2))
         machine.run(f'systemctl stop {name}')
         assert (said(machine, name), machine.show(name, 'Result')) == expected, name
         assert machine.run(f'ls /run/keyturn/{name}', check=False).status != 0
@@ -74,7 +73,7 @@ def test_signal_of_the_image_in_the_foreground(machine):
 def test_signal_of_the_image(machine):
     pid = container(machine, 'own', TRAPS, IMAGE)
     machine.wait_for(lambda: 'ready' in machine.journal('own'))
-    assert state(machine, stop_unit('own')) == ('active', 'success')
+    machine.wait_for(lambda: state(machine, stop_unit('own')) == ('active', 'success'))
     # Nothing of it is resident.
     assert machine.run(f'systemctl show -P ControlPID {stop_unit("own")}').out.strip() == '0'
     assert not machine.run(f'cat /sys/fs/cgroup/system.slice/system-keyturn*/{stop_unit("own")}/cgroup.procs',
@@ -86,7 +85,7 @@ def test_signal_of_the_image(machine):
     machine.run('systemctl stop own')
     machine.wait_for(lambda: said(machine, 'own') == ['got USR1'] * 2)
     assert state(machine, 'own') == ('inactive', 'success')
-    assert machine.show(stop_unit('own'), 'ActiveState') == 'inactive'
+    machine.wait_for(lambda: machine.show(stop_unit('own'), 'ActiveState') == 'inactive')
 
 
 def test_signal_of_the_image_at_once(machine):
@@ -99,9 +98,12 @@ def test_signal_of_the_image_at_once(machine):
     # As a payload could write to it, it would execute a copy of itself, and strace let go of that.
     machine.run(f'cp {libstart} /run/libstart; mount --bind /run/libstart /run/libstart; mount -o remount,bind,ro /run/libstart')
     machine.run(f'chmod +x /run/slow; mount --bind /run/slow {libstart}')
-    machine.run('systemctl stop soon; systemctl start soon')
-    machine.wait_for(lambda: machine.journal('soon').count('ready') == 2)
-    machine.run(f'systemctl stop soon; umount {libstart} /run/libstart')
+    try:
+        machine.run('systemctl stop soon; systemctl start soon')
+        machine.wait_for(lambda: machine.journal('soon').count('ready') == 2)
+        machine.run('systemctl stop soon')
+    finally:  # systemctl does not wait for the unit with the signal of the image, whose libstart is as slow
+        machine.run(f'umount -l {libstart} /run/libstart')
     machine.wait_for(lambda: said(machine, 'soon') == ['got USR1'] * 2)
 
 
@@ -142,21 +144,23 @@ def test_who_says_it_is_obeyed(machine):
 
 def test_payload_that_ends_by_itself(machine):
     """Its stop unit goes with it, and kills nobody: not the one that comes next, under Restart=."""
-    container(machine, 'again', 'sh -c "echo begin; sleep 0.3"', IMAGE, service='Restart=always\nRestartSec=10ms')
+    container(machine, 'again', 'sh -c "echo begin; sleep 0.3"', IMAGE,
+              service='Restart=always\nRestartSec=10ms\n[Unit]\nStartLimitIntervalSec=0')
     machine.wait_for(lambda: machine.journal('again').count('begin') >= 4, 20)
-    assert machine.show('again', 'ActiveState') in ('active', 'activating')
+    machine.wait_for(lambda: machine.show('again', 'ActiveState') == 'active')
     assert not [line for line in machine.journal('again').splitlines() if 'signal' in line.lower()], machine.journal('again')
     machine.run('systemctl stop again')
-    assert machine.show(stop_unit('again'), 'ActiveState') == 'inactive'
+    machine.wait_for(lambda: machine.show(stop_unit('again'), 'ActiveState') == 'inactive')
 
 
 def test_payload_that_ignores_the_images_signal(machine):
     container(machine, 'deaf', 'sleep 1000', IMAGE, more='StopTimeout=1')
     begin = time.monotonic()
     machine.run('systemctl stop deaf')
-    assert 1 <= time.monotonic() - begin < 5
+    assert 1 <= time.monotonic() - begin < 9
     assert state(machine, 'deaf') == ('failed', 'signal')
-    assert 'deaf.service did not end within 1 s of SIGUSR1, its image\'s stop signal: it is killed' in machine.journal()
+    killed = "deaf.service did not end within 1 s of SIGUSR1, its image's stop signal: it is killed"
+    machine.wait_for(lambda: killed in machine.journal())
 
 
 def test_stop_unit_is_not_for_people(machine):
@@ -169,6 +173,7 @@ def test_stop_unit_is_not_for_people(machine):
 def test_nginx(machine):
     """A graceful end, by SIGQUIT, logs other words than SIGTERM."""
     container(machine, 'web', 'nginx -g "daemon off; error_log stderr notice;"', 'localhost/test/nginx')
+    machine.wait_for(lambda: 'start worker process' in machine.journal('web'))
     machine.run('systemctl stop web')
     machine.wait_for(lambda: 'gracefully shutting down' in machine.journal('web'))
     assert state(machine, 'web') == ('inactive', 'success')
@@ -178,10 +183,10 @@ def test_watchdog_ends_who_ignores_abort(machine):
     begin = time.monotonic()
     container(machine, 'hang', 'sh -c "trap : TERM; while :; do sleep 1; done"', service='WatchdogSec=1')
     machine.wait_for(lambda: machine.show('hang', 'ActiveState') == 'failed')
-    assert time.monotonic() - begin < 5, 'it took the time of a stop'
+    assert time.monotonic() - begin < 10, 'it took the time of a stop'
     assert machine.show('hang', 'Result', 'ExecMainStatus') == {'Result': 'watchdog', 'ExecMainStatus': '9'}
     container(machine, 'dump', 'sh -c "trap \'echo got ABRT; exit 3\' ABRT; while :; do sleep 0.1; done"',
-              service='WatchdogSec=1\nWatchdogSignal=SIGABRT')
+              service='WatchdogSec=4\nWatchdogSignal=SIGABRT')
     machine.wait_for(lambda: machine.show('dump', 'ActiveState') == 'failed')
     assert said(machine, 'dump') == ['got ABRT']
 
@@ -209,7 +214,7 @@ def test_init_below(machine):
     """Its arguments and its mount are Podman's; it waits for orphans, and is given the signals."""
     build_init(machine)
     script = '''sh -c "trap 'echo got TERM; exit 0' TERM; (sleep 0.1 &); tr '\\\\0' ' ' </proc/1/cmdline; echo; \
-grep podman-init /proc/mounts | cut -d' ' -f2-4; echo x >/run/podman-init; echo x >/proc/1/exe; sleep 0.5; \
+grep podman-init /proc/mounts | cut -d' ' -f2-4; echo x >/run/podman-init; echo x >/proc/1/exe; sleep 2; \
 ps -o pid,stat,comm; echo done; while :; do sleep 0.05; done"'''
     container(machine, 'below', script, more='RunInit=true')
     machine.wait_for(lambda: 'done' in machine.journal('below').splitlines())
@@ -232,6 +237,7 @@ def test_init_of_ones_own(machine):
     machine.run(f'mv {INIT} /srv/my-init')
     container(machine, 'mine', 'sleep 1000', more='PodmanArgs=--init --init-path=/srv/my-init')
     assert machine.run('cat /proc/$(systemctl show -P MainPID mine)/comm').out == 'podman-init\n'
+    machine.wait_for(lambda: machine.run('pgrep -xf "sleep 1000"').out)  # by then it takes signals
     machine.run('systemctl stop mine; rm /srv/my-init')
     assert state(machine, 'mine') == ('failed', 'exit-code')  # 128 + SIGTERM: sleep(1) has no handler, and dies of it
     machine.container('none', '[Container]\nImage=localhost/test/busybox\nExec=true\nNetwork=host\nRunInit=yes')
@@ -268,7 +274,7 @@ def what_it_has(lines):
 
 
 def lines_of(machine, name):
-    machine.wait_for(lambda: 'ready' in machine.journal(name).splitlines(), 20)
+    machine.wait_for(lambda: 'ready' in machine.journal(name).splitlines(), 60)
     return machine.journal(name).splitlines()
 
 
@@ -296,7 +302,7 @@ def test_init_is_given_what_podman_gives_it(machine):
     machine.run('systemctl stop sys')
     assert said(machine, 'sys') == ['got RTMIN+3']
     assert state(machine, 'sys') == ('inactive', 'success')
-    assert machine.run('test -e /sys/fs/cgroup/system.slice/sys.service', check=False).status != 0
+    machine.wait_for(lambda: machine.run('test -e /sys/fs/cgroup/system.slice/sys.service', check=False).status != 0)
     if machine.suite != 'bookworm':  # whose Podman wants to raise limits, which it may not here
         check_podman(machine)
 
@@ -340,7 +346,7 @@ unshare -C true; nsenter -t 1 -C true; echo tried
     limits = machine.run('cd /sys/fs/cgroup/system.slice/away.service; cat cgroup.max.descendants cgroup.max.depth').out
     assert limits.split() == ['4096', '32'], limits
     machine.run('systemctl stop away')
-    assert machine.run('test -e /sys/fs/cgroup/system.slice/away.service', check=False).status != 0
+    machine.wait_for(lambda: machine.run('test -e /sys/fs/cgroup/system.slice/away.service', check=False).status != 0)
 
 
 def test_init_cannot_hold_its_stop(machine):
@@ -357,7 +363,7 @@ echo $$ >/sys/fs/cgroup/many1/cgroup.procs; echo 1 >/sys/fs/cgroup/many1/cgroup.
     assert 3000 < made < 4096, made
     begin = time.monotonic()
     machine.run('systemctl stop cold')
-    assert time.monotonic() - begin < 8
+    assert time.monotonic() - begin < 20
     assert machine.show('cold', 'ActiveState') == 'failed'
     machine.wait_for(lambda: machine.run('test -e /sys/fs/cgroup/system.slice/cold.service', check=False).status != 0)
 
@@ -373,16 +379,17 @@ def test_systemd_as_payload(machine):
         Volume=/usr:/usr:ro
         Exec=/sbin/init
         Network=none
+        StopTimeout=60
     ''')
     machine.run('systemctl start host')
     machine.wait_for(lambda: machine.run('keyturnctl exec host systemctl is-system-running', check=False).out.strip()
-                     in ('running', 'degraded'), 30)
+                     in ('running', 'degraded'), 60)
     slices = machine.run('ls /sys/fs/cgroup/system.slice/host.service/payload').out.split()
     assert 'init.scope' in slices and 'system.slice' in slices, slices
     assert machine.run('keyturnctl exec host systemd-detect-virt', check=False).out.strip() == 'podman'
     begin = time.monotonic()
     machine.run('systemctl stop host')
-    assert time.monotonic() - begin < 9
+    assert time.monotonic() - begin < 50
     assert state(machine, 'host') == ('inactive', 'success')
     machine.run('rm -rf /srv/sys')
 

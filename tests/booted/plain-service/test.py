@@ -146,4 +146,4 @@ def test_powers_off_at_once(machine):
         except CommandFailed:
             pass
         began = time.monotonic()
-    assert time.monotonic() - began < 5, 'powering off took more than 5 s'
+    assert time.monotonic() - began < 9, 'powering off took more than 9 s'

@@ -39,6 +39,12 @@ def pinned(machine):
     return [line for line in machine.read('/proc/1/mountinfo').splitlines() if PINS in line]
 
 
+def mounts_of_before(machine):
+    """As they are when nothing of the last test's pods is on its way out."""
+    machine.wait_for(lambda: not pinned(machine))
+    return machine.settled()['mounts']
+
+
 def assert_nothing_left(machine, before):
     assert not pinned(machine), pinned(machine)
     assert machine.run(f'ls -A {PINS}', check=False).out == ''
@@ -47,7 +53,7 @@ def assert_nothing_left(machine, before):
 
 
 def test_containers_share_a_network_without_the_host(machine):
-    before = machine.footprint()['mounts']
+    before = mounts_of_before(machine)
     machine.run('mkdir -p /srv/pods; echo kept >/srv/pods/file')
     pod(machine, 'shop', 'Network=none\nHostName=shop.example\nVolume=/srv/pods:/shared\nShmSize=1m\n'
                          'PodmanArgs=--sysctl=kernel.msgmax=4321 --sysctl net.ipv4.ip_default_ttl=63')
@@ -86,18 +92,18 @@ def test_containers_share_a_network_without_the_host(machine):
 
 def answer(machine, address):
     """What a client on the host gets there."""
-    return machine.run(f"timeout 2 bash -c 'cat </dev/tcp/{address}'", check=False).out
+    return machine.run(f"timeout 5 bash -c 'cat </dev/tcp/{address}'", check=False).out
 
 
 def test_a_port_of_a_pod_on_a_bridge(machine):
     """A server and its client over localhost, and others by the machine's port; the bridge goes with the last of them."""
-    before = machine.footprint()['mounts']
+    before = mounts_of_before(machine)
     pod(machine, 'front', 'PublishPort=127.0.0.1:8081:8000\nHostName=front')
     member(machine, 'server', 'front.pod', exec_=SERVER)
     member(machine, 'client', 'front.pod')
     member(machine, 'apart', 'front.pod', 'Network=none\nHostName=')
     reload(machine)
-    machine.run('systemctl start front-pod && systemctl start server client apart', timeout=30)
+    machine.run('systemctl start front-pod && systemctl start server client apart')
     machine.wait_for(lambda: answer(machine, '127.0.0.1/8081') == 'hello\n')
     machine.wait_for(lambda: inside(machine, 'client', 'nc localhost 8000', check=False) == 'hello\n')
     machine.wait_for(lambda: inside(machine, 'client', 'nc systemd-server 8000', check=False) == 'hello\n')
@@ -128,7 +134,7 @@ def test_a_port_of_a_pod_on_a_bridge(machine):
 
 def test_the_pod_goes_with_its_last_container(machine):
     """Whatever wants it, and however they end. What is restarted finds what it has left."""
-    before = machine.footprint()['mounts']
+    before = mounts_of_before(machine)
     machine.container('duo.pod', '[Pod]\nNetwork=host\n[Install]\nWantedBy=multi-user.target\n', reload=False)
     member(machine, 'one', 'duo.pod', '[Service]\nRestart=on-failure\nRestartSec=300ms')
     member(machine, 'two', 'duo.pod')
@@ -149,10 +155,9 @@ def test_the_pod_goes_with_its_last_container(machine):
 
     machine.run('systemctl start duo-pod')
     machine.wait_for(lambda: states(machine, 'one', 'two') == 'active active')
-    first = namespaces(machine, 'one')['ipc']
     machine.run('systemctl restart duo-pod')
-    machine.wait_for(lambda: states(machine, 'duo-pod', 'one', 'two') == 'active active active')
-    assert namespaces(machine, 'one')['ipc'] == namespaces(machine, 'two')['ipc'], first
+    machine.wait_for(lambda: states(machine, 'duo-pod', 'one', 'two') == 'active active active' and
+                     namespaces(machine, 'one')['ipc'] == namespaces(machine, 'two')['ipc'])
     machine.run('systemctl stop one two')
     machine.wait_for(lambda: states(machine, 'duo-pod') == 'inactive')
     assert_nothing_left(machine, before)
@@ -177,7 +182,7 @@ def instance_unit(name):
 
 def test_instances_of_a_template(machine):
     """Two instances of a pod with their containers: each its own namespaces, network and volume; one goes, one stays."""
-    before = machine.footprint()['mounts']
+    before = mounts_of_before(machine)
     machine.container('cell@.volume', '[Volume]\n', reload=False)
     pod(machine, 'cell@', 'PublishPort=127.0.0.1::8000\nVolume=cell@.volume:/data\nPodmanArgs=--sysctl=kernel.msgmax=4321')
     answer_of = 'sh -c "while :; do echo $HOSTNAME | nc -l -p 8000; done"'
@@ -187,7 +192,7 @@ def test_instances_of_a_template(machine):
     reload(machine)
     machine.run('systemctl start cell-pod@one; systemctl start client@two', timeout=60)
     everything = [unit for name in ('server', 'client', 'cell-pod') for unit in instance_unit(name)] + ['guest']
-    machine.wait_for(lambda: states(machine, *everything) == ' '.join(['active'] * 7))
+    machine.wait_for(lambda: states(machine, *everything) == ' '.join(['active'] * 7), 60)
     for name in ('one', 'two'):
         machine.wait_for(lambda name=name: inside(machine, f'client@{name}', 'nc localhost 8000 </dev/null',
                                                   check=False) == f'systemd-cell-{name}\n')
@@ -206,18 +211,18 @@ def test_instances_of_a_template(machine):
     machine.wait_for(lambda: states(machine, 'keyturn-network-cell-pod@one') == 'inactive')
     assert states(machine, 'cell-pod@one', 'cell-pod@two', 'client@two', 'guest') == 'inactive active active active'
     assert machine.run(f'ls {PINS}').out == 'cell-pod@two\n'
-    assert inside(machine, 'guest', 'nc localhost 8000 </dev/null') == 'systemd-cell-two\n'
+    machine.wait_for(lambda: inside(machine, 'guest', 'nc localhost 8000 </dev/null', check=False) == 'systemd-cell-two\n')
     # The last containers take their pod with them.
     machine.run('systemctl stop server@two client@two guest')
     machine.wait_for(lambda: states(machine, 'cell-pod@two', 'keyturn-network-cell-pod@two') == 'inactive inactive')
     assert_nothing_left(machine, before)
-    left = [line for line in machine.footprint()['files'] if line.startswith('/run/keyturn/') and 'cell' in line]
-    assert left == [], left
+    machine.wait_for(lambda: not [line for line in machine.footprint()['files']
+                                  if line.startswith('/run/keyturn/') and 'cell' in line])
 
 
 def test_instances_with_a_user_namespace(machine):
     """Ids of its own for each instance, and a network that belongs to the host."""
-    before = machine.footprint()['mounts']
+    before = mounts_of_before(machine)
     for file in ('/etc/subuid', '/etc/subgid'):
         machine.write(file, 'containers:200000:1000000\n')
     pod(machine, 'cell@', 'PublishPort=127.0.0.1::8000\nUserNS=auto:size=1024')
@@ -237,7 +242,7 @@ def test_instances_with_a_user_namespace(machine):
 
 def test_a_container_does_not_start_without_its_pods_namespaces(machine):
     """What a person or a broken stop has left of them: a start makes them anew, and none is mistaken for one."""
-    before = machine.footprint()['mounts']
+    before = mounts_of_before(machine)
     pod(machine, 'bad', 'Network=none')
     member(machine, 'one', 'bad.pod', 'StartWithPod=false')
     reload(machine)
@@ -262,7 +267,7 @@ def test_a_container_does_not_start_without_its_pods_namespaces(machine):
 
 
 def test_killed_at_any_moment_nothing_is_left(machine):
-    before = machine.footprint()['mounts']
+    before = mounts_of_before(machine)
     pod(machine, 'killed', 'Network=none')
     member(machine, 'one', 'killed.pod')
     reload(machine)
@@ -275,14 +280,14 @@ def test_killed_at_any_moment_nothing_is_left(machine):
                     check=False)
         machine.run('systemctl reset-failed', check=False)
     # The last stop may have been killed as well. Another one repairs that, or the next start.
-    machine.run('systemctl start killed-pod; systemctl stop killed-pod', timeout=30)
+    machine.run('systemctl start killed-pod; systemctl stop killed-pod')
     machine.wait_for(lambda: states(machine, 'one') in ('inactive', 'failed'))
     assert_nothing_left(machine, before)
 
 
 def test_a_pod_with_a_user_namespace(machine):
     """Its other namespaces belong to that one, so that the containers' root may use them; on a bridge, too."""
-    before = machine.footprint()['mounts']
+    before = mounts_of_before(machine)
     for file in ('/etc/subuid', '/etc/subgid'):
         machine.write(file, 'containers:2147483647:2147483648\n')
     pod(machine, 'apart', 'Network=none\nUserNS=auto\nShmSize=1m\nPodmanArgs=--sysctl=kernel.msgmax=4321')
@@ -319,7 +324,7 @@ def test_a_pod_with_a_user_namespace(machine):
     # One with a bridge of its own: the pod's user namespace has that one, too, also when the pod has a new one.
     machine.run('systemctl start mapped-alone')
     inside(machine, 'mapped-alone', 'ip link add alone type bridge; ls /sys/class/net | grep alone; ip link show eth0')
-    machine.run('systemctl restart apart-pod mapped-pod; systemctl start apart-server mapped-server mapped-alone', timeout=30)
+    machine.run('systemctl restart apart-pod mapped-pod; systemctl start apart-server mapped-server mapped-alone')
     assert inside(machine, 'mapped-alone', 'ip link add again type bridge; ls /sys/class/net') == 'again\neth0\nlo\n'
     for name in ('apart', 'mapped'):
         assert 'mine' not in inside(machine, f'{name}-server', 'ls /sys/class/net')
@@ -332,7 +337,7 @@ def test_a_pod_with_a_user_namespace(machine):
 
 def test_a_pod_that_cannot_start_is_tried_again(machine):
     """Its port is another's. With it come its containers, whoever has asked for what."""
-    before = machine.footprint()['mounts']
+    before = mounts_of_before(machine)
     machine.container('tried.pod', '[Pod]\nPublishPort=127.0.0.1:8083:8000\n[Service]\nRestart=always\nRestartSec=500ms\n'
                                    '[Unit]\nStartLimitIntervalSec=0\n', reload=False)
     machine.container('once.pod', '[Pod]\nPublishPort=127.0.0.1:8083:8000\n[Service]\nRestart=no\n', reload=False)
@@ -382,7 +387,7 @@ HOSTILE = r'''
 
 def test_a_hostile_member(machine):
     """It fills, leaves and attacks what is shared; its neighbours live on, and nothing of it outlives the pod."""
-    before = machine.footprint()['mounts']
+    before = mounts_of_before(machine)
     pod(machine, 'prey', 'Network=none\nShmSize=4m')
     member(machine, 'wolf', 'prey.pod', image='localhost/test/debian')
     member(machine, 'sheep', 'prey.pod', image='localhost/test/debian')

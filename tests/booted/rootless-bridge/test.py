@@ -3,8 +3,9 @@
 
 import re
 
-from users import IMAGE, as_user, container, fails, inside, make_user, renew_view, show, start, start_and_kill, traces, wait_for_same
-from world import MACHINE, SERVER, WORLD, ask, fetch, fetch_inside, last, make_world, serve_locally
+from users import (IMAGE, as_user, container, fails, inside, make_user, renew_view, show, start, start_and_kill,
+                   traces)
+from world import MACHINE, SERVER, WORLD, ask, fetch, fetch_inside, last, make_world, serve_locally, take_port
 
 PACKAGES = ('passt',)
 
@@ -30,7 +31,7 @@ def test_the_way_out_and_names(machine):
         as_user(machine, f'keyturnctl --user {command}')
     assert fetch_inside(machine, name='two') == 'from the world'
     for host in ('systemd-one', 'first'):
-        assert fetch_inside(machine, host, name='two') == 'from inside', inside(machine, 'cat /etc/resolv.conf; cat /etc/hosts', 'two')
+        machine.wait_for(lambda: fetch_inside(machine, host, name='two') == 'from inside')
     assert 'host.containers.internal' in inside(machine, 'cat /etc/hosts', 'two') or machine.suite == 'bookworm'
     # Nothing of it is the machine's.
     assert not re.search('podman|veth', machine.run('ls /sys/class/net').out)
@@ -45,8 +46,9 @@ def test_ports_of_all_kinds(machine):
     machine.wait_for(lambda: fetch(machine, 8080) == 'from inside')
     assert fetch(machine, 8080, MACHINE) == 'from inside'
     assert last(machine.run(f'ip netns exec world sh -c \'{ask(MACHINE, 8080)}\'').out) == 'from inside'
+    machine.wait_for(lambda: machine.run('echo said | timeout 5 busybox nc 127.0.0.1 8081', check=False).out == 'said\n')
     # Each at its address, and at no other.
-    assert last(machine.run('echo | timeout 5 busybox nc 127.0.0.1 8082').out) == 'two'
+    machine.wait_for(lambda: last(machine.run('echo | timeout 5 busybox nc 127.0.0.1 8082', check=False).out) == 'two')
     assert machine.run(f'echo | timeout 5 busybox nc {MACHINE} 8082', check=False).out == ''
     chosen = [int(line.rsplit(':', 1)[1]) for line in machine.run("ss -Htln | awk '{print $4}'").out.split()
               if line.startswith('0.0.0.0:')]
@@ -62,7 +64,7 @@ def test_ports_of_all_kinds(machine):
     assert fetch(machine, 8080) == 'from inside'
     ports = show(machine, 'keyturn-ports@mine', 'MainPID')
     machine.wait_for(lambda: int(machine.run(f'ls /proc/{ports}/task | wc -l').out) < 10, 60)  # 250 servers end first
-    assert int(machine.run(f'ls /proc/{ports}/fd | wc -l').out) < 30
+    machine.wait_for(lambda: int(machine.run(f'ls /proc/{ports}/fd | wc -l').out) < 30)
 
 
 def test_datagrams(machine):
@@ -77,17 +79,17 @@ def test_datagrams(machine):
     def says(host, before=()):
         return machine.run([*before, 'bash', '-c', f'exec 3<>/dev/udp/{host}/5353; echo this >&3; timeout 2 head -1 <&3'], check=False).out
     machine.wait_for(lambda: says(MACHINE, ('ip', 'netns', 'exec', 'world')) == 'got this\n')
-    assert says('127.0.0.1') == 'got this\n'
+    machine.wait_for(lambda: says('127.0.0.1') == 'got this\n')
     # Each gets its own answers, and there is an end to how many there may be.
     machine.run('bash -c "for i in \\$(seq 400); do exec {fd}<>/dev/udp/127.0.0.1/5353; echo \\$i >&\\$fd; '
                        '[ \\$((i % 40)) != 0 ] || sleep 0.1; done 2>/dev/null; '
                        'exec 3<>/dev/udp/127.0.0.1/5353; :"')
 
     def threads():
-        return int(machine.run('ls /proc/$(pgrep -u alice -f [k]eyturn-network.ports)/task | wc -l').out)
+        return int(machine.run(f"ls /proc/{show(machine, 'keyturn-ports@udp', 'MainPID')}/task | wc -l").out)
     machine.wait_for(lambda: 250 < threads() < 260)
     # One more takes the place of who was silent for longest.
-    assert says('127.0.0.1') == 'got this\n'
+    machine.wait_for(lambda: says('127.0.0.1') == 'got this\n')
     as_user(machine, 'systemctl --user stop udp')
 
 
@@ -100,7 +102,7 @@ def test_two_bridges_are_apart(machine):
     start(machine, 'both', 'Network=lan.network\nNetwork=dmz.network')
     address = re.search(r'inet (10\.20\.30\.\d+)/', inside(machine, 'ip addr', 'one'))[1]
     for host in ('systemd-one', 'systemd-two', address, '10.20.31.5'):
-        assert fetch_inside(machine, host, name='both') == 'from inside', host
+        machine.wait_for(lambda: fetch_inside(machine, host, name='both') == 'from inside')
     assert fetch_inside(machine, name='both') == 'from the world'
     for host in (WORLD, 'systemd-one', address, '169.254.1.2', '10.20.30.1'):
         assert fetch_inside(machine, host, name='two', seconds=2) == '', host
@@ -175,8 +177,7 @@ def test_the_network_stays_over_restarts_and_goes(machine):
     machine.wait_for(lambda: show(machine, 'keyturn-ports@mine', 'ActiveState') == 'inactive')
     assert fetch_inside(machine, name='other') == 'from the world' and pid_of(machine, PASTA) == before[1]
     as_user(machine, 'systemctl --user stop other')
-    machine.wait_for(lambda: is_clean(machine))
-    assert show(machine, 'keyturn-network@.bridges', 'ActiveState') == 'inactive'
+    machine.wait_for(lambda: is_clean(machine) and show(machine, 'keyturn-network@.bridges', 'ActiveState') == 'inactive')
 
 
 def test_processes_that_are_killed(machine):
@@ -191,8 +192,8 @@ def test_processes_that_are_killed(machine):
         machine.run(f'kill -9 {pid}')
         machine.wait_for(lambda: pid_of(machine, unit) not in ('0', pid) and show(machine, unit, 'ActiveState') == 'active')
     machine.wait_for(lambda: fetch(machine, 8080) == 'from inside')
-    assert fetch_inside(machine) == fetch_inside(machine, name='other') == 'from the world'
-    assert fetch_inside(machine, 'systemd-mine', name='other') == 'from inside'
+    machine.wait_for(lambda: fetch_inside(machine) == fetch_inside(machine, name='other') == 'from the world')
+    machine.wait_for(lambda: fetch_inside(machine, 'systemd-mine', name='other') == 'from inside')
     assert (pid_of(machine, 'mine'), namespace(machine)) == (main, before)
 
 
@@ -202,13 +203,14 @@ def test_a_view_that_is_made_anew(machine):
     network(machine, 'lan', 'Subnet=10.20.30.0/24')
     start(machine, keys='Network=lan.network\nPublishPort=8080:80', command=SERVER)
     start(machine, 'other', keys='Network=lan.network')
+    machine.wait_for(lambda: fetch(machine, 8080) == 'from inside')
     renew_view(machine)
     assert fetch(machine, 8080) == 'from inside'
     for name in ('mine', 'other', 'mine'):
         as_user(machine, f'systemctl --user restart {name}')
     machine.wait_for(lambda: fetch(machine, 8080) == 'from inside')
-    assert fetch_inside(machine, name='other') == 'from the world'
-    assert fetch_inside(machine, 'systemd-mine', name='other') == 'from inside'
+    machine.wait_for(lambda: fetch_inside(machine, name='other') == 'from the world')
+    machine.wait_for(lambda: fetch_inside(machine, 'systemd-mine', name='other') == 'from inside')
     as_user(machine, 'systemctl --user stop mine other')
     machine.wait_for(lambda: is_clean(machine))
 
@@ -237,12 +239,12 @@ def test_starts_stops_and_kills_leave_nothing(machine):
     def left():
         return traces(machine, more='ls /home/alice/.local/share/keyturn/leases /sys/class/net; nft list ruleset')
     machine.wait_for(lambda: is_clean(machine))
-    before = left()
+    before = machine.settled(left)
     start_and_kill(machine, 20,
                    '[ $((i % 3)) = 0 ] && pkill -9 -u alice "^(pasta|passt)"; [ $((i % 5)) = 2 ] && pkill -9 -u alice aardvark; '
                    '[ $((i % 4)) = 1 ] && systemctl --user kill -s KILL keyturn-network@one keyturn-ports@one keyturn-network@.bridges; '
                    '[ $((i % 7)) = 3 ] && { systemctl --user stop two; systemctl --user start two; }; ')
-    wait_for_same(machine, left, before)
+    machine.is_as(before, left)
     start(machine, 'one', keys, command=SERVER)
     machine.wait_for(lambda: fetch(machine, 8080) == 'from inside')
     as_user(machine, 'systemctl --user stop one')
@@ -271,9 +273,11 @@ def test_what_cannot_be_seen_is_not_forgotten(machine):
 def test_what_fails_says_why(machine):
     make_world(machine)
     network(machine, 'lan', 'Subnet=10.20.30.0/24')
-    machine.run('systemd-run --unit taken busybox httpd -f -p 8070 -h /srv/world')
-    fails(machine, '8070', keys='Network=lan.network\nPublishPort=8070:80')
-    machine.run('systemctl stop taken')
+    take_port(machine, 8070)
+    try:
+        fails(machine, '8070', keys='Network=lan.network\nPublishPort=8070:80')
+    finally:
+        machine.run('systemctl stop taken')
     as_user(machine, 'systemctl --user restart mine')
     fails(machine, '10.20.30.77', keys='Network=bridge\nIP=10.20.30.77')
     fails(machine, "no network 'nosuch'", keys='Network=nosuch')
@@ -323,7 +327,8 @@ def test_a_payload_in_the_hands_of_an_attacker(machine):
     start(machine, 'victim', 'Network=lan.network:ip=10.20.30.8\nPublishPort=8081:80', command=SERVER)
     start(machine, 'hidden', 'Network=dmz.network:ip=10.20.31.8', command=SERVER)
     start(machine, keys='Network=lan.network:ip=10.20.30.9\nAddCapability=all\nPublishPort=8080:80', command=SERVER)
-    assert 'from the world' in inside(machine, f'{ask(WORLD, 80, 2)} & {ask("127.9.9.9", 9000, 2)} & wait', check=False)
+    machine.wait_for(lambda: 'from the world' in
+                     inside(machine, f'{ask(WORLD, 80)} & {ask("127.9.9.9", 9000, 2)} & wait', check=False))
     pid = pid_of(machine, 'mine')
     others = [pid_of(machine, unit) for unit in (PASTA, 'keyturn-ports@mine', 'keyturn-ports@victim', 'victim')]
     others += machine.run('cut -d" " -f1 /run/user/1234/keyturn/.view; pgrep -u alice aardvark').out.split()
@@ -358,6 +363,7 @@ def test_users_are_apart(machine):
     start(machine, keys='Network=lan.network:ip=10.20.30.9\nPublishPort=8080:80', command=SERVER)
     start(machine, keys='Network=lan.network:ip=10.20.30.9\nPublishPort=8090:80', command='sleep 1000', user='bob')
     start(machine, 'two', keys='Network=lan.network', user='bob')
+    machine.wait_for(lambda: fetch(machine, 8080) == 'from inside')
     # The same network by name and addresses, and another one.
     assert fetch_inside(machine, name='mine') == 'from the world'
     for host in ('10.20.30.9', 'systemd-mine'):
@@ -380,4 +386,4 @@ def test_users_are_apart(machine):
         assert machine.run('nft list tables 2>/dev/null | grep netavark', check=False).out == '', trick
     assert machine.run('systemctl is-active sleeper').out == 'active\n'
     machine.run('systemctl stop sleeper')
-    assert machine.run(f'/usr/lib/keyturn/keyturn-network ports mine 2>&1', check=False).out.count("ports is for users' bridges") == 1
+    assert machine.run('/usr/lib/keyturn/keyturn-network ports mine 2>&1', check=False).out.count("ports is for users' bridges") == 1

@@ -37,7 +37,7 @@ def fetch(machine):
 
 def test_a_pod_with_all_that_is_common(machine):
     make_world(machine)
-    write(machine, APP)
+    write(machine, APP, '[Kube]\nYaml=%h/.config/containers/systemd/app.yaml\n')
     try:
         as_user(machine, 'systemctl --user start app')
         assert states(machine) == 'active active active active active', states(machine)
@@ -197,7 +197,8 @@ def test_volumes_of_the_yaml_are_removed(machine):
         for command, undo, words in (
                 (f'podman create --name holder --network none -v forced:/x {IMAGE} true', 'podman rm -f holder; podman volume rm -f forced', 'Podman has it'),
                 (f'podman run -d --cgroups disabled --name holder --network none -v {VOLUMES}/forced/_data:/x {IMAGE} sleep 1000', 'podman rm -f -t 0 holder', 'uses it'),
-                (f'unshare -Ur -m sh -c "mount --bind {VOLUMES}/forced/_data /mnt; exec sleep 1000" >/dev/null 2>&1 & sleep 1', 'pkill -9 -u alice -x sleep', 'uses it')):
+                (f'unshare -Ur -m sh -c "mount --bind {VOLUMES}/forced/_data /mnt; exec sleep 1000" >/dev/null 2>&1 & '
+                 'until grep -q " /mnt " /proc/$!/mounts; do sleep 0.1; done', 'pkill -9 -u alice -x sleep', 'uses it')):
             as_user(machine, 'systemctl --user start app')
             inside(machine, 'echo precious >/forced/file', 'app-web-server')
             as_user(machine, command)

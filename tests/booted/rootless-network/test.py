@@ -3,8 +3,9 @@
 
 import re
 
-from users import IMAGE, as_user, container, fails, inside, make_podmans, make_user, renew_view, show, start, start_and_kill, traces, wait_for_same
-from world import MACHINE, SERVER, WORLD, ask, fetch, fetch_inside, last, make_world, serve_locally
+from users import (IMAGE, as_user, container, fails, inside, make_podmans, make_user, renew_view, show, start,
+                   start_and_kill, traces)
+from world import MACHINE, SERVER, WORLD, ask, fetch, fetch_inside, last, make_world, serve_locally, take_port
 
 PACKAGES = ('passt',)
 
@@ -90,7 +91,7 @@ def test_options_and_what_is_not_asked_for(machine):
     for host in ('127.0.0.1', WORLD, '169.254.1.2', MACHINE):
         assert fetch_inside(machine, host, 9000, seconds=1) == '', host
     start(machine, keys='Network=pasta:-T,9000,-I,out0,-a,10.11.12.9')
-    assert fetch_inside(machine, '127.0.0.1', 9000) == 'from the world'
+    machine.wait_for(lambda: fetch_inside(machine, '127.0.0.1', 9000) == 'from the world')
     assert 'out0' in inside(machine, 'ls /sys/class/net') and '10.11.12.9' in inside(machine, 'ip addr; cat /etc/hosts')
 
 
@@ -144,7 +145,7 @@ def test_a_pasta_that_is_killed(machine):
         machine.run(f'kill -9 {pasta}')
         machine.wait_for(lambda: pasta_pid(machine) not in ('0', pasta) and show(machine, 'keyturn-pasta@mine', 'ActiveState') == 'active')
     machine.wait_for(lambda: fetch(machine, 8080) == 'from inside')
-    assert fetch_inside(machine) == 'from the world'
+    machine.wait_for(lambda: fetch_inside(machine) == 'from the world')
     assert (show(machine, 'mine', 'MainPID'), namespace(machine)) == (main, before)
 
 
@@ -188,10 +189,10 @@ def test_starts_stops_and_kills_leave_nothing(machine):
     def left():
         return traces(machine)
     machine.wait_for(lambda: 'pasta' not in left()[2] and 'network/' not in left()[0])
-    before = left()
+    before = machine.settled(left)
     start_and_kill(machine, 12, '[ $((i % 3)) = 0 ] && pkill -9 -u alice -f [b]in/pasta; '
                                 '[ $((i % 4)) = 1 ] && systemctl --user kill -s KILL keyturn-network@one keyturn-pasta@two; ')
-    wait_for_same(machine, left, before)
+    machine.is_as(before, left)
     start(machine, 'one', keys, command=SERVER)
     machine.wait_for(lambda: fetch(machine, 8080) == 'from inside')
     as_user(machine, 'systemctl --user stop one')
@@ -207,9 +208,11 @@ def test_what_fails_says_why(machine):
         fails(machine, "keyturn-pasta@mine.service: Users cannot open '/dev/net/tun'", keys='Network=pasta')
     finally:
         machine.run('chmod 0666 /dev/net/tun')
-    machine.run('systemd-run --unit taken busybox httpd -f -p 8070 -h /srv/world')
-    fails(machine, '8070', keys='Network=pasta\nPublishPort=8070:80')
-    machine.run('systemctl stop taken')
+    take_port(machine, 8070)
+    try:
+        fails(machine, '8070', keys='Network=pasta\nPublishPort=8070:80')
+    finally:
+        machine.run('systemctl stop taken')
     as_user(machine, 'systemctl --user restart mine')
 
 
@@ -289,6 +292,8 @@ def test_the_network_of_one_without_any_and_of_the_machine(machine):
 
 def test_together_whatever_becomes_of_the_one(machine):
     make_world(machine)
+    # Of a test before, without its file and so without its network.
+    as_user(machine, 'systemctl --user kill -s KILL one mine four; systemctl --user stop one mine four', check=False)
     def write(keys):
         container(machine, 'one', f'[Container]\nImage={IMAGE}\n{keys}\nExec=sleep 1000\nStopSignal=SIGKILL\n{AGAIN}')
     write('Network=pasta')
@@ -307,11 +312,12 @@ def test_together_whatever_becomes_of_the_one(machine):
             ('Network=none', 'systemctl --user kill -s KILL one')):
         write(keys)
         since = show(machine, 'one', 'InvocationID')
-        as_user(machine, command)
+        # One that starts again by itself takes the place of who starts it.
+        as_user(machine, command, check=False)
         try:
             machine.wait_for(lambda: show(machine, 'one', 'InvocationID') != since and
                              {show(machine, name, 'SubState') for name in names} == {'running'} and
-                             len({namespace(machine, name) for name in names}) == 1)
+                             len({namespace(machine, name) for name in names}) == 1, 60)
         except AssertionError:
             raise AssertionError((keys, command, [show(machine, name, 'InvocationID', 'SubState', 'MainPID') for name in names],
                                   machine.journal()[-3000:]))
@@ -324,6 +330,7 @@ def test_another_containers_network_in_the_hands_of_an_attacker(machine):
     start(machine, 'victim', 'Network=pasta\nVolume=kept:/kept', command='sh -c "echo key >/kept/key; exec sleep 1000"')
     start(machine, 'third', 'Network=pasta')
     start(machine, keys='Network=victim.container\nAddCapability=all')
+    machine.wait_for(lambda: inside(machine, 'cat /kept/key', 'victim') == 'key')
     pid, victim, third = (show(machine, name, 'MainPID') for name in ('mine', 'victim', 'third'))
     holder = machine.run('cut -d" " -f1 /run/user/1234/keyturn/.view').out.strip()
     assert machine.run(f'readlink /proc/{pid}/ns/user').out == machine.run(f'readlink /proc/{victim}/ns/user').out
@@ -369,6 +376,7 @@ def test_a_payload_in_the_hands_of_an_attacker(machine):
         for host in ('127.0.0.1', '127.9.9.9', WORLD, '169.254.1.2'):
             assert fetch_inside(machine, host, 9000, seconds=1) == '', (trick, host)
     # What it destroys is its own.
+    machine.wait_for(lambda: fetch(machine, 8081) == 'from inside')
     inside(machine, 'ip link del up0', check=False)
     assert fetch(machine, 8081) == 'from inside'
     assert fetch_inside(machine, name='victim') == 'from the world'
@@ -387,12 +395,13 @@ def test_users_are_apart(machine):
         assert as_user(machine, command, 'bob', check=False).status, command
     # Bob says that pasta is another program, and that his namespace is alice's, or root's: what runs is his.
     as_user(machine, 'cd $XDG_RUNTIME_DIR/keyturn/network/mine; printf "\\n/bin/sh\\n-c\\nid -u >/tmp/who; touch /etc/owned; '
-                     f'nsenter -t {pid} -n touch /tmp/entered; nsenter -t 1 -n touch /tmp/entered\\n" >pasta; '
+                     f'nsenter -t {pid} -n touch /tmp/entered; nsenter -t 1 -n touch /tmp/entered; touch /tmp/over\\n" >pasta; '
                      'systemctl --user restart keyturn-pasta@mine', 'bob', check=False)
+    machine.wait_for(lambda: machine.run('test -e /tmp/over', check=False).status == 0)
     assert machine.run('cat /tmp/who').out == '0\n' and machine.run('stat -c %U /tmp/who').out == 'bob\n'
     assert machine.run('ls /tmp/entered /etc/owned', check=False).status
     assert machine.run('readlink /proc/1/ns/net').out != namespace(machine, 'mine')
-    assert fetch(machine, 8080) == 'from inside'
+    machine.wait_for(lambda: fetch(machine, 8080) == 'from inside')
     # Root's networks have nothing of it.
     assert machine.run('keyturn-network up mine --network=pasta 2>&1; /usr/lib/keyturn/keyturn-network up mine --network=pasta 2>&1',
                        check=False).out.count("only users' containers have it") == 1

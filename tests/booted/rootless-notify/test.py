@@ -42,8 +42,7 @@ def test_a_start_waits_for_ready(machine):
     machine.wait_for(lambda: 'Waits for READY=1' in show(machine, 'slow', 'StatusText'))
     assert show(machine, 'slow', 'ActiveState') == 'activating'
     go(machine, 'slow')
-    machine.wait_for(lambda: show(machine, 'slow', 'ActiveState') == 'active')
-    assert show(machine, 'slow', 'StatusText') == ''
+    machine.wait_for(lambda: show(machine, 'slow', 'ActiveState', 'StatusText') == 'active')
     go(machine, 'slow', 'status')
     machine.wait_for(lambda: show(machine, 'slow', 'StatusText') == 'three left')
     # No process is left that has told it.
@@ -51,7 +50,7 @@ def test_a_start_waits_for_ready(machine):
 
 
 def test_without_ready_it_fails(machine):
-    speaker(machine, 'mute', 'forever', service='TimeoutStartSec=1')
+    speaker(machine, 'mute', 'forever', service='TimeoutStartSec=4')
     assert control(machine, 'start mute', check=False).status
     assert show(machine, 'mute', 'Result') == 'timeout'
     assert 'Waits for READY=1 of the payload' in control(machine, 'status mute', check=False).out
@@ -72,10 +71,10 @@ def test_a_payload_that_ends_when_it_is_ready(machine):
 
 
 def test_watchdog(machine):
-    beats = [word for _ in range(20) for word in ('say', 'WATCHDOG=1', 'sleep', '200')]
-    speaker(machine, 'dog', 'say', 'READY=1', *beats, 'say', 'STATUS=tired', 'forever', service='WatchdogSec=2')
+    beats = [word for _ in range(30) for word in ('say', 'WATCHDOG=1', 'sleep', '200')]
+    speaker(machine, 'dog', 'say', 'READY=1', *beats, 'say', 'STATUS=tired', 'forever', service='WatchdogSec=4')
     control(machine, 'start dog')
-    machine.wait_for(lambda: show(machine, 'dog', 'StatusText') == 'tired', 20)
+    machine.wait_for(lambda: show(machine, 'dog', 'StatusText') == 'tired', 40)
     machine.wait_for(lambda: show(machine, 'dog', 'ActiveState') == 'failed', 20)
     assert show(machine, 'dog', 'Result') == 'watchdog'
 
@@ -112,8 +111,7 @@ def test_healthy(machine):
     machine.wait_for(lambda: 'Waits for a health check' in show(machine, 'well', 'StatusText'))
     assert show(machine, 'well', 'ActiveState') == 'activating'
     machine.run('touch /srv/well/on')
-    machine.wait_for(lambda: show(machine, 'well', 'ActiveState') == 'active')
-    assert show(machine, 'well', 'StatusText') == ''
+    machine.wait_for(lambda: show(machine, 'well', 'ActiveState', 'StatusText') == 'active')
     control(machine, 'stop well')
     # One that can never work ends the start, and says why.
     container(machine, 'well', f'[Container]\nImage={IMAGE}\nExec=sleep 1000\n' + keys.replace('test -e', '/no/such'))
@@ -145,8 +143,7 @@ def test_a_payload_that_says_it_reloads(machine):
             'say', 'READY=1\\nSTATUS=has read', 'forever')
     control(machine, 'start again')
     go(machine, 'again')
-    machine.wait_for(lambda: show(machine, 'again', 'StatusText') == 'reads')
-    assert show(machine, 'again', 'ActiveState') == 'reloading'
+    machine.wait_for(lambda: sorted(show(machine, 'again', 'ActiveState', 'StatusText').split()) == ['reads', 'reloading'])
     go(machine, 'again', 'done')
     machine.wait_for(lambda: show(machine, 'again', 'ActiveState') == 'active')
 
@@ -179,7 +176,7 @@ def test_a_payload_does_not_reach_the_users_systemd(machine):
                   '@/run/user/1234/systemd/notify'):
         inside(machine, f'NOTIFY_SOCKET={place} /usr/bin/systemd-notify --status=bypassed', check=False)
     machine.run('sleep 0.3')
-    assert show(machine, 'mine', 'StatusText') == ''
+    machine.wait_for(lambda: show(machine, 'mine', 'StatusText') == '')
     assert inside(machine, 'ls /run/user /run/systemd 2>&1', check=False).count('No such') == 2
 
 
@@ -188,7 +185,7 @@ def test_a_flood_leaves_others_their_turn(machine):
     control(machine, 'start flood')
     speaker(machine, 'quiet', 'say', 'READY=1', 'say', 'STATUS=heard', 'forever')
     control(machine, 'start quiet')
-    machine.wait_for(lambda: show(machine, 'quiet', 'StatusText') == 'heard', 10)
+    machine.wait_for(lambda: show(machine, 'quiet', 'StatusText') == 'heard')
     # A flood is told at the rate of fifty a second, by one process at a time.
     processes = [len(machine.run(f'cat {group(machine, "flood")}/cgroup.procs').out.split()) for _ in range(10)]
     assert max(processes) <= 4 + 2, processes
@@ -211,7 +208,7 @@ def test_a_frozen_container_holds_nobody(machine):
 def test_users_hear_their_own(machine):
     """The same names, at once."""
     for user in ('alice', 'bob'):
-        speaker(machine, 'same', 'say', 'READY=1', 'say', f'STATUS=one of them', 'forever', user=user)
+        speaker(machine, 'same', 'say', 'READY=1', 'say', 'STATUS=one of them', 'forever', user=user)
     for user in ('alice', 'bob'):
         control(machine, 'start same', user)
     for user in ('alice', 'bob'):

@@ -4,7 +4,8 @@
 import json
 import re
 
-from users import IMAGE, as_user, container, inside, make_podmans, make_user, renew_view, show, start, start_and_kill, traces, wait_for_same
+from users import (IMAGE, as_user, container, inside, make_podmans, make_user, renew_view, show, start, start_and_kill,
+                   traces)
 from world import MACHINE, SERVER, WORLD, fetch, fetch_inside, make_world, serve_locally
 
 PACKAGES = ('passt',)
@@ -79,8 +80,11 @@ def test_a_pod_with_a_port(machine):
         assert inside(machine, 'ip link add br7 type bridge && ls /sys/class/net', 'b') == 'br7\nlo\nup0'
         assert inside(machine, 'ip link del br7 2>&1', 'a', check=False) and 'br7' in inside(machine, 'ls /sys/class/net', 'a')
         # One process beside the payloads.
-        others = [line for line in machine.run('ps -u alice -o args=').out.splitlines() if not re.search('systemd|libstart view|relay|httpd|sleep|timeout', line)]
-        assert len(others) == 1 and '/usr/bin/pasta' in others[0], others
+        def others():
+            return [line for line in machine.run('ps -u alice -o args=').out.splitlines()
+                    if not re.search('systemd|libstart view|relay|httpd|sleep|timeout', line)]
+        machine.wait_for(lambda: len(others()) == 1)
+        assert '/usr/bin/pasta' in others()[0], others()
         rows = {row['unit']: row for row in json.loads(as_user(machine, 'keyturnctl --user pods --json').out)}
         assert sorted(rows['pod-pod.service']['containers']) == ['systemd-a', 'systemd-b'], rows
     finally:
@@ -310,8 +314,9 @@ def test_auto_ids_of_pods(machine):
         renew_view(machine)
         pods(machine, 'restart onea twoa')
         machine.wait_for(lambda: states(machine, 'one-pod', *units.split()) == ' '.join(['active'] * 5))
-        machine.wait_for(lambda: namespaces(machine, 'onea')[:4] == namespaces(machine, 'oneb')[:4])
-        assert [maps(machine, name)[0] for name in units.split()] == found[:4]
+        machine.wait_for(lambda: all(namespaces(machine, f'{name}a')[:4] == namespaces(machine, f'{name}b')[:4]
+                                     for name in ('one', 'two')))
+        machine.wait_for(lambda: [maps(machine, name)[0] for name in units.split()] == found[:4])
         assert machine.run('ls /home/alice/.local/share/keyturn/copies').out.split() == copies
         assert inside(machine, 'stat -c %u:%g /bin/busybox; id -u', 'oneb') == '0:0\n0'
     finally:
@@ -387,7 +392,7 @@ def test_a_pasta_that_is_killed(machine):
             machine.run(f'kill -9 {pasta}')
             machine.wait_for(lambda: pasta_pid(machine) not in ('0', pasta) and show(machine, 'keyturn-pasta@pod-pod', 'ActiveState') == 'active')
         machine.wait_for(lambda: fetch(machine, 8060) == 'from inside')
-        assert fetch_inside(machine, name='a') == 'from the world'
+        machine.wait_for(lambda: fetch_inside(machine, name='a') == 'from the world')
         assert (show(machine, 'a', 'MainPID'), namespaces(machine, 'a')) == (main, before)
     finally:
         end(machine)
@@ -409,13 +414,14 @@ def test_a_view_that_is_made_anew(machine):
             if port:
                 machine.wait_for(lambda: fetch(machine, port) == 'from inside')
             as_user(machine, 'systemctl --user restart b')
-            machine.wait_for(lambda: states(machine, 'pod-pod', 'a', 'b') == 'active active active')
+            machine.wait_for(lambda: show(machine, 'a', 'MainPID') not in ('0', before) and
+                             states(machine, 'pod-pod', 'a', 'b') == 'active active active')
             one, two = namespaces(machine, 'a'), namespaces(machine, 'b')
-            assert one[:4] == two[:4] and show(machine, 'a', 'MainPID') != before, (keys, before, one, two)
+            assert one[:4] == two[:4], (keys, before, one, two)
             assert inside(machine, 'hostname; ls /dev/shm', 'a') == 'systemd-pod'
             for _ in range(2 if port else 0):
                 machine.wait_for(lambda: fetch(machine, port) == 'from inside')
-                assert fetch_inside(machine, name='b') == 'from the world'
+                machine.wait_for(lambda: fetch_inside(machine, name='b') == 'from the world')
                 as_user(machine, 'systemctl --user restart a')
             assert namespaces(machine, 'a')[:4] == two[:4]
         finally:
@@ -433,7 +439,7 @@ def test_starts_stops_and_kills_leave_nothing(machine):
     try:
         pods(machine, 'start a b c; systemctl --user stop pod-pod quiet-pod')
         machine.wait_for(lambda: 'pasta' not in left(machine)[2] and 'network/' not in left(machine)[0])
-        before = left(machine)
+        before = machine.settled(lambda: left(machine))
         start_and_kill(machine, 25,
                        '[ $((i % 5)) = 0 ] && systemctl --user restart a c; '
                        '[ $((i % 3)) = 0 ] && pkill -9 -u alice -f [b]in/pasta; '
@@ -443,7 +449,7 @@ def test_starts_stops_and_kills_leave_nothing(machine):
                        'pod-pod quiet-pod', 'a b c')
         # A stop that was killed is repaired by the next one.
         as_user(machine, 'systemctl --user start pod-pod quiet-pod; systemctl --user stop pod-pod quiet-pod')
-        wait_for_same(machine, lambda: left(machine), before)
+        machine.is_as(before, lambda: left(machine))
         pods(machine, 'start pod-pod')
         machine.wait_for(lambda: fetch(machine, 8060) == 'from inside')
     finally:
@@ -551,6 +557,7 @@ def attack(machine, keys):
                                   check=False)
                 assert not got.out, (trick, host, got)
         # What it destroys is its pod's.
+        machine.wait_for(lambda: fetch(machine, 8081) == 'from inside')
         machine.run(f'nsenter -t {pid} -U -n -S 0 -G 0 ip link del up0', check=False)
         assert fetch(machine, 8081) == 'from inside' and fetch_inside(machine, name='victim') == 'from the world'
         # It may kill its neighbours' payloads by nothing but what is shared: these go on.
@@ -588,7 +595,7 @@ def test_users_are_apart(machine):
         for kind, own in zip(('user', 'net', 'ipc', 'uts'), before):
             if his != '0':
                 assert machine.run(f'readlink /proc/{his}/ns/{kind}').out not in (own, machine.run(f'readlink /proc/1/ns/{kind}').out), kind
-        as_user(machine, f'cd $XDG_RUNTIME_DIR/keyturn/pod/pod-pod; rm -f ipc uts; for i in ipc uts; do ln -s /proc/1/ns/$i $i; done; '
+        as_user(machine, 'cd $XDG_RUNTIME_DIR/keyturn/pod/pod-pod; rm -f ipc uts; for i in ipc uts; do ln -s /proc/1/ns/$i $i; done; '
                          'systemctl --user restart a', 'bob', check=False)
         his = as_user(machine, 'systemctl --user show --value -p MainPID a', 'bob').out.strip()
         if his != '0':

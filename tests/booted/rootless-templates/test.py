@@ -3,7 +3,8 @@
 
 import re
 
-from users import IMAGE, as_user, container, inside, make_podmans, make_user, printed, renew_view, show, start_and_kill, traces, wait_for_same
+from users import (IMAGE, as_user, container, inside, make_podmans, make_user, printed, renew_view, show, start_and_kill,
+                   traces)
 from world import MACHINE, WORLD, fetch, fetch_inside, make_world, serve_locally
 
 PACKAGES = ('passt',)
@@ -78,7 +79,8 @@ def test_ports_by_pasta(machine):
         users(machine, 'stop web@8071')
         machine.wait_for(lambda: states(machine, 'keyturn-network-web@8071', 'keyturn-userns-web@8071', 'keyturn-pasta-web@8071') ==
                          'inactive inactive inactive')
-        assert not machine.run(f'ls -d {RUN}/*/web@8071', check=False).out and fetch(machine, 8072) == '8072' and fetch(machine, 8071) == ''
+        machine.wait_for(lambda: not machine.run(f'ls -d {RUN}/*/web@8071', check=False).out)
+        assert fetch(machine, 8072) == '8072' and fetch(machine, 8071) == ''
         # What only the start can know.
         assert users(machine, 'start web@81', check=False).status
         said = users(machine, 'show --value -p StatusText web@81').out
@@ -120,7 +122,8 @@ def test_bridges(machine):
         for port, name in ((8071, '8071'), (8072, '8072'), (8079, 'own')):
             machine.wait_for(lambda: fetch(machine, port) == name)
         for host in ('box8072', 'systemd-web_own'):
-            assert fetch_inside(machine, host, name='web@8071') == host.removeprefix('box').removeprefix('systemd-web_'), host
+            machine.wait_for(lambda: fetch_inside(machine, host, name='web@8071') ==
+                             host.removeprefix('box').removeprefix('systemd-web_'))
         assert fetch_inside(machine, name='web@8072') == 'from the world'
         assert states(machine, 'keyturn-ports-web@8071', 'keyturn-ports-web@own', 'keyturn-network-web@own') == 'active active active'
         users(machine, 'stop web@8071')
@@ -157,7 +160,7 @@ def test_ids_of_instances(machine):
             assert said == [uid, '0', uid], (keys, said)
             found = machine.run(f'ls {COPIES}').out.split()
             assert len(found) == copies and machine.run(f'ls {COPIES}/.units').out == 'web@8071\nweb@8072\n', (keys, found)
-            assert 'pasta' not in keys or fetch_inside(machine, name='web@8071') == 'from the world'
+            machine.wait_for(lambda: 'pasta' not in keys or fetch_inside(machine, name='web@8071') == 'from the world')
             # A restart copies nothing.
             before = show(machine, 'keyturn-copy-web@8072', 'InvocationID')
             users(machine, 'restart web@8072')
@@ -211,8 +214,8 @@ def test_any_order_leaves_nothing(machine):
     template(machine, 'PublishPort=%i:80\nUserNS=auto')
     try:
         users(machine, 'start web@8071 web@8072; systemctl --user stop web@8071 web@8072')
-        machine.wait_for(lambda: 'network/' not in traces(machine)[0])
-        before = traces(machine, ('net', 'user'), f'ls {COPIES}/.units')
+        machine.wait_for(lambda: 'pasta' not in (found := traces(machine))[2] and 'network/' not in found[0])
+        before = machine.settled(lambda: traces(machine, ('net', 'user'), f'ls {COPIES}/.units'))
         start_and_kill(machine, 20,
                        '[ $((i % 3)) = 0 ] && pkill -9 -u alice -f [b]in/pasta; '
                        '[ $((i % 5)) = 1 ] && systemctl --user kill -s KILL keyturn-network-web@8071 keyturn-userns-web@8072; '
@@ -221,7 +224,7 @@ def test_any_order_leaves_nothing(machine):
                        '[ $((i % 9)) = 7 ] && systemctl --user restart keyturn-view; ',
                        'web@8071 web@8072', 'web@8071')
         users(machine, 'start web@8071 web@8072; systemctl --user stop web@8071 web@8072')
-        wait_for_same(machine, lambda: traces(machine, ('net', 'user'), f'ls {COPIES}/.units'), before)
+        machine.is_as(before, lambda: traces(machine, ('net', 'user'), f'ls {COPIES}/.units'))
         users(machine, 'start web@8071')
         machine.wait_for(lambda: fetch(machine, 8071) == '8071')
     finally:

@@ -24,7 +24,9 @@ def prepare(machine, *names, keys='', policy='registry', user='alice'):
         as_user(machine, f'systemctl --user restart {name}', user)
 
 
-def update(machine, *words, status=0, watch=1, user='alice'):
+def update(machine, *words, status=0, watch=None, user='alice'):
+    """What ends soon, or does not become healthy, is seen before the time of `watch` is over, which is short for what works."""
+    watch = watch or (10 if status else 1)
     done = as_user(machine, f'keyturnctl --user update --json --watch={watch} {" ".join(words)}', user, check=False)
     assert done.status == status, done
     return {line['unit'].removesuffix('.service'): line for line in json.loads(done.out)}
@@ -101,7 +103,7 @@ def test_local(machine):
 def test_one_that_was_killed_is_ended_by_the_next(machine):
     """At the start of her manager, too."""
     prepare(machine)
-    registry.push(machine, 'app:1', ['sh', '-c', 'sleep 2; exit 1'], env=['IS=bad'])
+    registry.push(machine, 'app:1', ['sh', '-c', 'sleep 6; exit 1'], env=['IS=bad'])
     as_user(machine, 'keyturnctl --user update --watch=60 >/dev/null 2>&1 & until [ "$(podman images -q | wc -l)" -gt 99 ] || '
                      'grep -q . ~/.local/share/keyturn/images/updating 2>/dev/null || [ -e ~/.local/share/keyturn/images/updating ]; '
                      'do sleep 0.1; done', check=False)

@@ -111,6 +111,17 @@ def test_damaged_filters(machine):
         assert is_filtered(machine, 'victim') and new_warnings(machine, before) == said, harm
 
 
+def test_a_writer_that_was_killed(machine):
+    """With all in its file but the name. The next one leaves nothing of it."""
+    machine.container('victim', text_of(''))
+    machine.run('systemctl restart keyturn-seccomp')
+    before = machine.run(f'ls -A {DIRECTORY}').out
+    machine.run(f'rm -rf {DIRECTORY}; strace -f -o /dev/null -e inject=rename,renameat,renameat2:signal=KILL {PRECOMPILE}', check=False)
+    assert machine.run(f'ls -A {DIRECTORY}').out not in ('', before)
+    machine.run('systemctl reload keyturn-seccomp')
+    assert machine.run(f'ls -A {DIRECTORY}').out == before
+
+
 def test_full_and_read_only_run(machine):
     machine.container('victim', text_of(''))
     machine.run(f'mkdir -p {DIRECTORY}')

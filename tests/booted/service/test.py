@@ -50,12 +50,14 @@ def test_a_start_says_nothing_unusual(machine):
 
 
 def test_stop_and_restart(machine):
-    container(machine, 'sleepy', '''sh -c "trap 'exit 0' TERM; while :; do sleep 0.1; done"''')
+    container(machine, 'sleepy', '''sh -c "trap 'exit 0' TERM; echo ready; while :; do sleep 0.1; done"''')
     machine.run('systemctl start sleepy')
     first = machine.show('sleepy', 'MainPID')
+    machine.wait_for(lambda: machine.journal('sleepy').splitlines().count('ready') == 1)
     machine.run('systemctl restart sleepy')
     second = machine.show('sleepy', 'MainPID')
     assert first != second and second != '0'
+    machine.wait_for(lambda: machine.journal('sleepy').splitlines().count('ready') == 2)
     machine.run('systemctl stop sleepy')
     assert result(machine, 'sleepy') == ('success', 0)
 
@@ -68,8 +70,10 @@ def test_payload_that_ignores_sigterm_is_killed_after_stop_timeout(machine):
 
 
 def test_stop_signal(machine):
-    container(machine, 'intr', '''sh -c "trap 'exit 7' INT; while :; do sleep 0.1; done"''', container='StopSignal=INT')
+    container(machine, 'intr', '''sh -c "trap 'exit 7' INT; echo ready; while :; do sleep 0.1; done"''',
+              container='StopSignal=INT')
     machine.run('systemctl start intr')
+    machine.wait_for(lambda: 'ready' in machine.journal('intr').splitlines())
     machine.run('systemctl stop intr')
     assert result(machine, 'intr') == ('exit-code', 7)
 
@@ -107,8 +111,9 @@ def test_payload_that_is_killed_at_once(machine):
     """As pid 1 of its namespace it cannot kill itself; the kernel's out-of-memory killer could."""
     container(machine, 'shortlived', 'sleep 1000')
     for i in range(20):
-        machine.run(f'systemctl start --no-block shortlived; sleep 0.0{10 + i}; '
-                    'systemctl kill --kill-whom=all --signal=KILL shortlived', check=False)
+        machine.run('systemctl start --no-block shortlived; until [ "$(systemctl show -P MainPID shortlived)" != 0 ]; do :; done; '
+                    f'sleep 0.0{10 + i}; systemctl kill --kill-whom=all --signal=KILL shortlived')
+        machine.wait_for(lambda: machine.show('shortlived', 'ActiveState') == 'failed')
         assert result(machine, 'shortlived') == ('signal', 9)
         machine.run('systemctl reset-failed shortlived', check=False)
 
@@ -191,7 +196,7 @@ def test_oneshot_is_stopped_like_its_payload(machine):
     machine.wait_for(lambda: machine.run('ps ax -o args', check=False).out.count('while :; do sleep 0.1') > 0)
     machine.run('systemctl stop slow')
     assert machine.show('slow', 'ActiveState') in ('inactive', 'failed')
-    assert 'while :; do sleep 0.1' not in machine.run('ps ax -o args').out
+    machine.wait_for(lambda: 'while :; do sleep 0.1' not in machine.run('ps ax -o args').out)
 
 
 def test_input_that_never_ends(machine):
@@ -288,7 +293,7 @@ def test_starts_by_hand_leave_nothing(machine):
                           (f'{BUSYBOX} no-such', 127), (f'--detach {BUSYBOX} no-such', 127), ('no-such-image true', 125)):
         done = run(words)
         assert done.status == status, (words, done)
-        assert machine.run('find /run/keyturn').out == before, words
+        machine.wait_for(lambda: machine.run('find /run/keyturn').out == before)
     assert machine.run('ls /srv/precious').out.split() == ['file', 'new']
 
     # systemd would remove the directory of a service.
@@ -298,7 +303,8 @@ def test_starts_by_hand_leave_nothing(machine):
     machine.run('rm /etc/containers/systemd/by-hand.container; systemctl daemon-reload')
 
     # One of the same name that runs is left alone, and so is a directory that is given.
-    machine.run(f'/usr/lib/keyturn/libstart run --name by-hand {BUSYBOX} sleep 3 >/dev/null 2>&1 </dev/null & sleep 0.3')
+    machine.run(f'/usr/lib/keyturn/libstart run --name by-hand {BUSYBOX} sleep 8 >/dev/null 2>&1 </dev/null &')
+    machine.wait_for(lambda: machine.run('pgrep -xf "sleep 8"', check=False).out)
     done = run(f'{BUSYBOX} true')
     assert done.status == 125 and 'another --name' in done.out, done
     machine.run('test -d /run/keyturn/by-hand/.private/root')
@@ -319,7 +325,7 @@ def test_kernel_that_takes_no_single_layers(machine):
     assert run(f'--read-only {image} touch /new').out.endswith('Read-only file system\n')
     assert json.loads(run(f'--print-spec {image} true').out)['process']['args'][-1] == 'true'
     assert run(f'--detach --entrypoint /no-such {image}').status == 127
-    assert machine.run('find /run/keyturn; cat /proc/self/mountinfo').out == before
+    machine.wait_for(lambda: machine.run('find /run/keyturn; cat /proc/self/mountinfo').out == before)
 
 
 def test_timing_is_told_whoever_waits(machine):
@@ -327,7 +333,8 @@ def test_timing_is_told_whoever_waits(machine):
         name = f'timed-{waits}'
         out = machine.run(f'/usr/lib/keyturn/libstart run --name {name} --state-dir /run/keyturn/{name} --timing {words} '
                           f'{BUSYBOX} true '
-                          f'2>&1 </dev/null; sleep 0.2; cat /run/keyturn/{name}/.timing; rm -rf /run/keyturn/{name}').out
+                          f'2>&1 </dev/null; for i in $(seq 100); do grep -q ^total /run/keyturn/{name}/.timing && break; '
+                          f'sleep 0.1; done; cat /run/keyturn/{name}/.timing; rm -rf /run/keyturn/{name}').out
         assert len(re.findall(r'^total [1-9]\d*$', out, re.M)) == 2, (waits, out)
 
 

@@ -26,6 +26,8 @@ def trace(machine, name):
     # So that no filter is missing, as after a boot with this file.
     machine.run(f'systemctl start keyturn-seccomp && systemctl reload keyturn-seccomp && systemctl start {name}')
     payload = machine.show(name, 'MainPID')
+    # The kernel tells strace later than libstart that the payload is executed.
+    machine.wait_for(lambda: re.search(rf'^{payload} .*execve.*\) += 0$', machine.read('/run/trace'), re.M))
     machine.run(f'systemctl stop {name}')
     calls, pending = [], {}
     for line in machine.read('/run/trace').splitlines():

@@ -262,7 +262,8 @@ def test_maps_and_names(machine):
 
 def test_a_namespace_with_a_file(machine):
     machine.run('''
-        touch /run/pinned && unshare --user sleep 100 & sleep 0.3; pid=$!
+        touch /run/pinned; unshare --user sleep 100 & pid=$!
+        until [ "$(cat /proc/$pid/comm)" = sleep ]; do sleep 0.05; done
         echo "0 300000 2000" >/proc/$pid/uid_map && echo "0 400000 3000" >/proc/$pid/gid_map
         mount --bind /proc/$pid/ns/user /run/pinned && kill $pid
     ''')
@@ -316,8 +317,12 @@ def test_log(machine):
     start(machine, 'two', 'UserNS=auto\nUser=33:33', image=DEBIAN,
           command='bash -c "echo one; echo two >/dev/stdout; echo three >/dev/stderr; sleep 1000"')
     machine.wait_for(lambda: 'three' in machine.journal('two'))
-    said = [line for line in machine.journal('two').split('\n') if line in ('one', 'two', 'three')]
-    assert said == ['one', 'two', 'three'], said
+
+    def said():
+        return [line for line in machine.journal('two').split('\n') if line in ('one', 'two', 'three')]
+    machine.wait_for(lambda: len(said()) == 3)
+    # Between two streams there is no order.
+    assert [line for line in said() if line != 'three'] == ['one', 'two'], said()
 
 
 def make_rootfs(machine):
@@ -432,6 +437,7 @@ def test_containers_do_not_reach_each_other(machine):
         Exec=sleep 1000
     ''')
     machine.run('systemctl start two')
+    machine.wait_for(lambda: machine.run('stat -c %a /srv/data/one', check=False).out == '600\n')
     for attempt in ('cat /data/one', 'chown 0:0 /data/one', 'chmod 644 /data/one', 'echo x >/data/one'):
         assert machine.run(['keyturnctl', 'exec', 'two', 'sh', '-c', attempt], check=False).status != 0, attempt
     assert inside(machine, 'two', 'stat -c %u /data/one') == '65534'

@@ -11,7 +11,7 @@ VOLUMES = '/var/lib/containers/storage/volumes'
 def start(machine, name, keys, image='localhost/test/busybox', exec_='sleep 1000', more=''):
     """Starts a container of these keys; again, if it runs."""
     machine.container(name, f'[Container]\nImage={image}\nExec={exec_}\nStopSignal=SIGKILL\n' + keys + '\n' + more)
-    machine.run(f'systemctl restart {name}', timeout=30)
+    machine.run(f'systemctl restart {name}')
 
 
 def inside(machine, name, command):
@@ -94,7 +94,7 @@ def test_podman_prunes_no_volume(machine):
     machine.run(f'systemctl stop one "keyturn-volume@*"; mv {VOLUMES}/old {VOLUMES}/.keyturn-old; mkdir -p {VOLUMES}/old/_data; '
                 f'touch {VOLUMES}/old/_data/other')
     machine.run('systemctl start keyturn-volume@old', check=False)
-    assert f"files of the volume 'old' are in '.keyturn-old'" in machine.show('keyturn-volume@old', 'StatusText')
+    assert "files of the volume 'old' are in '.keyturn-old'" in machine.show('keyturn-volume@old', 'StatusText')
     machine.run(f'rm -r {VOLUMES}/old; systemctl reset-failed; systemctl start one')
     # Podman is not asked as long as it has changed nothing.
     machine.run(f'systemctl stop one "keyturn-volume@*" data-volume; rm {VOLUMES}/old/.keyturn-asked; systemctl start one; '
@@ -151,6 +151,24 @@ def test_volumes_are_where_containers_conf_says(machine):
         assert '/srv/volumes' in machine.show('keyturn-volume@moved', 'RequiresMountsFor')
     finally:
         machine.run('rm -rf /etc/containers/containers.conf.d/90-volumes.conf /srv/volumes; systemctl stop "keyturn-volume@*"')
+
+
+def test_no_user_of_the_machine_holds_volumes_up(machine):
+    """Where their directory is open for others, anybody can lock it."""
+    with machine.another() as other:  # what is early at boot is there before tmpfiles.d(5) are read
+        other.run('mkdir -p /var/lib/containers/storage/volumes; rm -r /run/keyturn; /usr/lib/keyturn/libstart volume early')
+        assert other.run('stat -c %a /run/keyturn /run/keyturn/.volumes').out.split() == ['755', '600']
+    # Not in containers.conf itself, which the machine has: for Podman, as it has no control groups' controllers.
+    machine.write('/etc/containers/containers.conf.d/90-volumes.conf', '[engine]\nvolume_path = "/srv/volumes"\n')
+    machine.run('mkdir -p -m 0755 /srv/volumes')
+    machine.unit('locker', '[Service]\nUser=nobody\nExecStart=flock /srv/volumes sh -c "echo locked; exec sleep 1000"\n')
+    machine.run('systemctl start locker')
+    machine.wait_for(lambda: 'locked' in machine.journal('locker.service').splitlines())
+    machine.write('/etc/containers/systemd/open.volume', '[Volume]\n')
+    start(machine, 'one', 'Volume=open.volume:/open')
+    assert machine.run('stat -c %a /run/keyturn/.volumes').out == '600\n'
+    assert machine.run('setpriv --reuid=nobody --clear-groups flock /run/keyturn/.volumes true', check=False).status != 0
+    machine.run('systemctl stop locker one open-volume; rm -r /srv/volumes /etc/containers/containers.conf.d/90-volumes.conf')
 
 
 def test_a_volume_file_makes_a_service_ahead(machine):
@@ -432,9 +450,9 @@ def test_no_file_of_the_hosts_gets_a_name_in_a_volume(machine):
 def test_a_new_owner_is_given_to_no_file_of_others(machine):
     """U changes what is in the volume: not what links in it name, nor what has a name elsewhere, nor other mounts."""
     remove_volumes(machine)
-    machine.run(f'rm -rf /srv/u /srv/other; mkdir -p /srv/u/dir/deep /srv/other; echo x >/srv/other/file; '
-                f'echo x >/srv/u/dir/deep/file; ln -s /srv/other/file /srv/u/link; ln -s /srv/other /srv/u/dirlink; '
-                f'ln /srv/other/file /srv/u/hard; mkdir /srv/u/mount; mount -t tmpfs x /srv/u/mount; touch /srv/u/mount/x')
+    machine.run('rm -rf /srv/u /srv/other; mkdir -p /srv/u/dir/deep /srv/other; echo x >/srv/other/file; '
+                'echo x >/srv/u/dir/deep/file; ln -s /srv/other/file /srv/u/link; ln -s /srv/other /srv/u/dirlink; '
+                'ln /srv/other/file /srv/u/hard; mkdir /srv/u/mount; mount -t tmpfs x /srv/u/mount; touch /srv/u/mount/x')
     start(machine, 'one', 'Volume=/srv/u:/u:U\nVolume=owned:/new:U\nUser=12:13')
     assert machine.run('stat -c "%u:%g" /srv/u /srv/u/dir/deep/file /srv/other /srv/other/file /srv/u/mount/x').out == \
         '12:13\n12:13\n0:0\n0:0\n0:0\n'
