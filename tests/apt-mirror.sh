@@ -8,6 +8,8 @@
 #                           returns 1 with a message when this machine has no Debian source
 #   apt_mirror_options      prints this machine's own settings for fetching (proxies, clock checks), one
 #                           apt.conf line each
+#   apt_mirror_try COMMAND  runs it up to three times: a mirror that is just renewed, or out of reach for a moment
+#   mmdebstrap ...          the program, tried so, its options as --NAME=VALUE
 
 # Prints "URI<TAB>sources-file:entry" of this machine's main Debian archives, the requested suite first.
 apt_mirror_list() {
@@ -41,13 +43,43 @@ apt_mirror_signed_by() {
         esac
 }
 
+apt_mirror_try() {
+        local try
+
+        for try in 1 2 3; do
+                ! "$@" || return 0
+                [ "$try" = 3 ] || { echo "apt-mirror: trying again: $1" >&2; sleep 20; }
+        done
+        return 1
+}
+
+# What a try has left there is in the way of the next one.
+apt_mirror_bootstrap() {
+        [ -z "$1" ] || rm -rf --one-file-system "$1"
+        command mmdebstrap "${@:2}"
+}
+
+mmdebstrap() {
+        local word words=()
+
+        for word; do
+                [[ $word = -* ]] || words+=("$word")
+        done
+        # Not what somebody else has there.
+        [ ! -e "${words[1]:-}" ] || words[1]=
+        apt_mirror_try apt_mirror_bootstrap "${words[1]:-}" "$@"
+}
+
+# Several may want that at once, and apt does not wait for its lock. It fails only where all of its sources do.
+apt_mirror_update() {
+        [ -n "$(apt_mirror_list "$1")" ] || flock /var/lib/apt apt-get update -q >&2
+}
+
 apt_mirror_find() {
         local suite=$1 uri entry
 
         # apt knows a source's label only after its index was fetched once; a fresh machine has none.
-        if [ -z "$(apt_mirror_list "$suite")" ]; then
-                apt-get update -q >&2 || return 1
-        fi
+        apt_mirror_try apt_mirror_update "$suite" || true
         IFS=$'\t' read -r uri entry < <(apt_mirror_list "$suite")
         if [ -z "${uri:-}" ]; then
                 echo "apt-mirror: no Debian archive (component main) in this machine's apt sources;" \
@@ -66,6 +98,7 @@ apt_mirror_find() {
 }
 
 apt_mirror_options() {
-        apt-config dump | grep -E '^Acquire::(http|https|Check-Valid-Until|Check-Date|Retries)(::| )' |
-                grep -v ' "";$'
+        # A bare machine has none, which is no error.
+        apt-config dump |
+                awk '/^Acquire::(http|https|Check-Valid-Until|Check-Date|Retries)(::| )/ && !/ "";$/'
 }

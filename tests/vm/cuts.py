@@ -22,6 +22,7 @@ GATE = PORT + r'''
 echo ready >"$report"
 # Frozen somewhere in these seconds, thawed in the same place.
 sleep 2
+echo over >"$report"
 '''
 GATE_SERVICE = '''
 [Unit]
@@ -41,7 +42,7 @@ class Monitor:
     """QEMU's control socket."""
 
     def __init__(self, path):
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 120
         self.socket = socket.socket(socket.AF_UNIX)
         while True:
             try:
@@ -77,18 +78,29 @@ def frozen_disk(vm):
     return path
 
 
-def freeze(vm, disk):
+def freeze(vm, disk, tries=5):
     """Boots up to the gate and saves that moment in the disk's image. Returns nothing that lives."""
+    while not freeze_in_time(vm, disk):
+        tries -= 1
+        assert tries > 0, f'{vm.work}: the gate was over each time before the machine was stopped'
+        frozen_disk(vm)
+
+
+def freeze_in_time(vm, disk):
+    """Whether the gate was not over: we may stand still, and the machine goes on."""
     qmp = os.path.join(vm.work, 'qmp')
     command = vm.command(root_disk=disk, cmdline=CONSOLE, more=['-qmp', f'unix:{qmp},server=on,wait=off'])
     with vm.running(command) as process:
         monitor = Monitor(qmp)
-        deadline = time.monotonic() + 120 * vm.patience
+        deadline = time.monotonic() + 600 * vm.patience
         while 'ready' not in read(vm, 'report'):
             assert process.poll() is None and time.monotonic() < deadline, 'no gate:\n' + vm.console()[-4000:]
             time.sleep(0.02)
         monitor.command('stop')
+        if 'over' in read(vm, 'report'):
+            return False
         monitor.human('savevm gate')
+        return True
 
 
 def read(vm, name):
@@ -117,7 +129,7 @@ def cut(vm, disk, moments=(), seconds=0.0, throttle=''):
         began = time.monotonic()
         seen = []
         while len(seen) < len(moments) or time.monotonic() - began < (seen[-1] if seen else 0) + seconds:
-            assert time.monotonic() - began < 120 * vm.patience, f'{moments[len(seen):]}: ' + vm.console()[-4000:]
+            assert time.monotonic() - began < 600 * vm.patience, f'{moments[len(seen):]}: ' + vm.console()[-4000:]
             time.sleep(0.02)
             while len(seen) < len(moments) and count(moments[len(seen)][0], vm.console()) >= moments[len(seen)][1]:
                 seen.append(time.monotonic() - began)

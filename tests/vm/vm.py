@@ -8,7 +8,7 @@ For writers of scenarios (tests/vm/scenarios/NAME.py; 'tests/vm/run NAME' calls 
                          script='systemctl is-active camera')
         assert report.out == 'active\\n', report.trouble()
 
-  boot(files, script, exact=False, cmdline='', disks=(), seconds=600) -> Report
+  boot(files, script, exact=False, cmdline='', disks=(), seconds=1800) -> Report
         Boots the disk, with these files on it: path -> text, None (removed) or Link(target). Nothing of
         what happens in the machine is kept. 'script' is run by bash -eu as a service of the booted
         machine; its exit status and output come back, with the journal and what systemd measured.
@@ -339,7 +339,7 @@ class Vm:
             raise AssertionError('the machine ended without a report; its console:\n' + self.console()[-4000:])
         return Report(tar, self.console())
 
-    def boot(self, files, script='true', exact=False, cmdline='', disks=(), units=(), seconds=600, root_disk=None,
+    def boot(self, files, script='true', exact=False, cmdline='', disks=(), units=(), seconds=1800, root_disk=None,
              **machine):
         self.initrd(files, script, exact, units)
         with self.running(self.command(exact, cmdline, disks, root_disk, **machine)) as process:

@@ -47,6 +47,10 @@ podman() {{ command podman run --rm --network=none -v /srv/look:/look:ro -v /srv
 
 for unit in {' '.join(name for name in UNITS if name != 'early')}; do systemctl start $unit 2>/dev/null || true; done
 for unit in {' '.join(UNITS)}; do echo "== $unit"; said $unit; done
+# A command gives up its rights before such a payload sees it, and has its label by then.
+systemctl start traces
+echo "== traces"
+keyturnctl exec traces cat /proc/self/attr/current
 echo "== podman"
 podman --security-opt apparmor=camera
 podman --security-opt apparmor=unconfined
@@ -65,7 +69,9 @@ EXPECTED = f'''== plain
 {CONFINED}== unconfined
 {UNCONFINED}== missing
 {MISSING}== early
-{CONFINED}== podman
+{CONFINED}== traces
+camera (enforce)
+== podman
 {CONFINED}{UNCONFINED}Error: AppArmor profile "nothing" specified but not loaded
 '''
 
@@ -75,9 +81,11 @@ def run(vm):
         'etc/apparmor.d/camera': PROFILE,
         'srv/look': LOOK,
         'srv/secret': 'secret\n',
+        'etc/containers/systemd/traces.container': '[Container]\nImage=localhost/test/busybox\nNetwork=none\nAppArmor=camera\n'
+                                                   'AddCapability=SYS_PTRACE\nExec=sleep 1000\n[Service]\nKillSignal=SIGKILL\n',
         **{f'etc/containers/systemd/{name}.container': CONTAINER.format(more=more) for name, more in UNITS.items()},
     }
-    report = vm.boot(files, SCRIPT, seconds=600)
+    report = vm.boot(files, SCRIPT)
     assert report.status == 0 and report.out == EXPECTED, report.trouble()
     assert 'ordering cycle' not in report.journal, report.trouble()
 
@@ -87,7 +95,7 @@ systemctl start confined 2>/dev/null || true
 systemctl start unconfined
 said confined
 said unconfined
-''', cmdline='apparmor=0', seconds=600)
+''', cmdline='apparmor=0')
     assert report.status == 0, report.trouble()
     assert "AppArmor is not enabled on this system" in report.out, report.trouble()
     assert report.out.endswith('\nsecret\n'), report.trouble()

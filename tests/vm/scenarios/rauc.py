@@ -71,7 +71,7 @@ class Machine:
     def __init__(self, vm, process, path):
         self.vm, self.process = vm, process
         self.socket = socket.socket(socket.AF_UNIX)
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 120
         while self.socket.connect_ex(path):
             if time.monotonic() > deadline:
                 raise HarnessError('QEMU does not answer')
@@ -89,10 +89,10 @@ class Machine:
 
     def wait_for_boot(self, version):
         """Also through another one that does not last."""
-        while self.line(400) != f'ready {version}':
+        while self.line(1200) != f'ready {version}':
             pass
 
-    def run(self, command, check=True, seconds=300):
+    def run(self, command, check=True, seconds=1200):
         self.socket.sendall(base64.b64encode(command.encode()) + b'\n')
         status, _, out = self.line(seconds).partition(' ')
         out = base64.b64decode(out).decode()
@@ -237,7 +237,7 @@ def versions(*numbers):
 def cut_power(machine, install):
     """In the middle of an installation."""
     machine.run(f'systemd-run --quiet --unit=update {install}')
-    deadline = time.monotonic() + 200 * machine.vm.patience
+    deadline = time.monotonic() + 1200 * machine.vm.patience
     while True:
         said = machine.run('busctl get-property de.pengutronix.rauc / de.pengutronix.rauc.Installer Progress', check=False)
         if 'Copying image' in said:

@@ -58,7 +58,7 @@ LANES = (
 )
 
 # Whose the first process is, and that it is the camera.
-SCRIPT = f'''
+SCRIPT = '''
 pgrep -x camera >/run/pid
 cat /proc/$(cat /run/pid)/cgroup
 stat -c %u /proc/$(cat /run/pid)

@@ -14,7 +14,7 @@ cd /opt/units
 chmod +x test-*
 for program in test-*; do
         echo "== $program"
-        LD_LIBRARY_PATH=. CK_TIMEOUT_MULTIPLIER=10 ./$program || echo "ended with $?"
+        LD_LIBRARY_PATH=. CK_TIMEOUT_MULTIPLIER=30 ./$program || echo "ended with $?"
 done
 '''
 
