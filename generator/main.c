@@ -80,9 +80,11 @@ static int parse_argv(int argc, char *argv[]) {
                         break;
                 case 'h':
                         help();
+                        program_flush();
                         return EXIT_SUCCESS;
                 case 'v':
                         puts("keyturn-generator " KEYTURN_VERSION);
+                        program_flush();
                         return EXIT_SUCCESS;
                 default:
                         return 2; /* getopt has said why */

@@ -211,10 +211,12 @@ int seccomp_precompile_main(int argc, char *argv[]) {
         while (!error && (c = getopt_long(argc, argv, "+h", options, NULL)) >= 0) {
                 if (c == ARG_HELP || c == 'h') {
                         help();
+                        program_flush();
                         return EXIT_SUCCESS;
                 }
                 if (c == ARG_VERSION) {
                         puts("seccomp-precompile " KEYTURN_VERSION);
+                        program_flush();
                         return EXIT_SUCCESS;
                 }
                 take_option(c, &error);

@@ -52,7 +52,7 @@ static bool add_record(const char *name, char **passwd, char **group, GError **e
         g_auto(UserIdentity) known = { 0 };
 
         return (user_resolve(name, *passwd, *group, &known, NULL) && known.in_passwd) ||
-               user_record_add(name, passwd, group, error);
+               user_record_add("", name, passwd, group, error);
 }
 
 /* A group that is named leaves the user those of /etc/group, as systemd does. */

@@ -69,14 +69,14 @@ bool user_record_append(const char *text, gsize length, char **passwd, char **gr
         return record && append_record(record, passwd, group, error);
 }
 
-bool user_record_add(const char *name, char **passwd, char **group, GError **error) {
+bool user_record_add(const char *root, const char *name, char **passwd, char **group, GError **error) {
         static const char *const directories[] = { "/etc/userdb", "/run/userdb", "/run/host/userdb",
                                                    "/usr/lib/userdb" };
         g_autofree char *file = g_strconcat(name, ".user", NULL);
         bool is_name = name[0] != '.' && !strchr(name, '/');
 
         for (size_t i = 0; is_name && i < G_N_ELEMENTS(directories); i++) {
-                g_autofree char *path = g_build_filename(directories[i], file, NULL), *text = NULL;
+                g_autofree char *path = g_strconcat(root, directories[i], "/", file, NULL), *text = NULL;
                 size_t length;
 
                 if (!file_read(path, &text, &length, error))

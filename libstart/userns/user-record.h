@@ -12,5 +12,5 @@
 bool user_record_append(const char *text, gsize length, char **passwd, char **group, GError **error);
 
 /* The same of the first file there is of a user, who is a name or a number: in /etc/userdb, /run/userdb,
- * /run/host/userdb and /usr/lib/userdb. True where there is none. */
-bool user_record_add(const char *name, char **passwd, char **group, GError **error);
+ * /run/host/userdb and /usr/lib/userdb of the tree below root ("": this machine's). True where there is none. */
+bool user_record_add(const char *root, const char *name, char **passwd, char **group, GError **error);

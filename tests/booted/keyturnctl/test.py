@@ -58,7 +58,8 @@ def test_list(machine):
         full = machine.run(f'/usr/lib/{words} >/dev/full', check=False)
         assert full.status == 1 and 'No space left on device' in full.err, full
     for program in ('keyturnctl --help', 'keyturnctl list --help', 'keyturnctl --version', '/usr/lib/keyturn/libstart --help',
-                    '/usr/lib/keyturn/keyturn-image --help', '/usr/lib/keyturn/libstart --version', '/usr/lib/keyturn/keyturn-relay --version'):
+                    '/usr/lib/keyturn/keyturn-image --help', '/usr/lib/keyturn/libstart --version', '/usr/lib/keyturn/keyturn-relay --version',
+                    '/usr/lib/systemd/system-generators/keyturn-generator --help', '/usr/lib/keyturn/seccomp-precompile --version'):
         full = machine.run(f'{program} >/dev/full', check=False)
         assert full.status == 125 and full.err.count('Cannot write to standard output') == 1, (program, full)
     text = ctl(machine, 'list')

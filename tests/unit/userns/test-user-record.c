@@ -65,7 +65,7 @@ START_TEST(test_no_files_of_others) {
         static const char *const names[] = { "../../etc/carol", "/etc/carol", "..", ".carol", "" };
         g_autofree char *passwd = NULL, *group = NULL;
 
-        ck_assert(user_record_add(names[_i], &passwd, &group, NULL));
+        ck_assert(user_record_add("", names[_i], &passwd, &group, NULL));
         ck_assert_ptr_null(passwd);
 }
 END_TEST
