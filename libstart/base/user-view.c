@@ -11,7 +11,9 @@
 #include <unistd.h>
 
 #include "libstart/base/error.h"
+#include "libstart/base/exit-codes.h"
 #include "libstart/base/fd.h"
+#include "libstart/base/log.h"
 #include "libstart/base/process.h"
 #include "libstart/base/user-view.h"
 
@@ -153,22 +155,26 @@ bool user_view_keeps_groups(void) {
                g_str_has_prefix(said, "deny");
 }
 
-/* The first line of the map is that of root: itself, its id outside, and their number. */
-static unsigned find_own(const char *path) {
+/* Who has entered by itself was executed with the id outside, which needs no system call and cannot fail. Else it is
+ * in the first line of the map, that of root: itself, its id outside, and their number. */
+static unsigned find_own(unsigned executed, const char *path) {
         g_autofree char *map = NULL;
-        unsigned inside, outside = 0;
+        unsigned inside, outside;
 
-        if (g_file_get_contents(path, &map, NULL, NULL))
-                (void) sscanf(map, "%u %u", &inside, &outside);
-        return outside;
+        if (executed != 0)
+                return executed;
+        if (g_file_get_contents(path, &map, NULL, NULL) && sscanf(map, "%u %u", &inside, &outside) == 2)
+                return outside;
+        log_error("Cannot read '%s', to know whose this view is", path);
+        _exit(EXIT_KEYTURN);
 }
 
 uid_t user_view_find_uid(void) {
-        return find_own("/proc/self/uid_map");
+        return find_own((unsigned) getauxval(AT_UID), "/proc/self/uid_map");
 }
 
 gid_t user_view_find_gid(void) {
-        return find_own("/proc/self/gid_map");
+        return find_own((unsigned) getauxval(AT_GID), "/proc/self/gid_map");
 }
 
 /* Root's /run/keyturn has no holder. */

@@ -44,7 +44,8 @@ bool user_view_is_entered(void);
  * payload keeps the user's. */
 bool user_view_keeps_groups(void);
 
-/* The user's ids outside, where user_view_is_here(). */
+/* The user's ids outside, where user_view_is_here(). A process that cannot know them ends: with others, it would be
+ * somebody else's ids that a container gets. */
 uid_t user_view_find_uid(void);
 gid_t user_view_find_gid(void);
 

@@ -59,23 +59,30 @@ static bool put(const char *path, GError **error) {
                directory_replace_file(copy, json, strlen(json), 0644, times, error);
 }
 
+static bool put_all_of(const char *directory) {
+        g_autoptr(GError) problem = NULL;
+        g_auto(GStrv) names = directory_list(directory, &problem);
+        bool ok = names;
+
+        if (problem)
+                log_error("%s", problem->message);
+        for (char **name = names; name && *name; name++) {
+                g_autofree char *path = g_build_filename(directory, *name, NULL);
+                g_autoptr(GError) error = NULL;
+
+                if (g_str_has_suffix(*name, ".yaml") && !put(path, &error)) {
+                        log_error("%s", error->message);
+                        ok = false;
+                }
+        }
+        return ok;
+}
+
 static bool put_all(void) {
         bool ok = true;
 
-        for (size_t i = 0; cdi_search_directories[i]; i++) {
-                g_autoptr(GDir) dir = g_dir_open(cdi_search_directories[i], 0, NULL);
-                const char *name;
-
-                while (dir && (name = g_dir_read_name(dir))) {
-                        g_autofree char *path = g_build_filename(cdi_search_directories[i], name, NULL);
-                        g_autoptr(GError) error = NULL;
-
-                        if (g_str_has_suffix(name, ".yaml") && !put(path, &error)) {
-                                log_error("%s", error->message);
-                                ok = false;
-                        }
-                }
-        }
+        for (size_t i = 0; cdi_search_directories[i]; i++)
+                ok &= put_all_of(cdi_search_directories[i]);
         return ok;
 }
 

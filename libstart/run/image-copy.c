@@ -62,6 +62,11 @@ static bool add_used(GHashTable *used, const char *path, GError **error) {
         return true;
 }
 
+/* Where that cannot be told, it may be there. */
+static bool is_certainly_missing(const char *path) {
+        return access(path, F_OK) < 0 && (errno == ENOENT || errno == ENOTDIR);
+}
+
 /* While systemd calls its generators there seem to be no services. Then a copy goes that the next start has made
  * again. What an instance has is said by its own unit, or by that of the template. */
 static bool is_left_over(const char *unit) {
@@ -69,7 +74,7 @@ static bool is_left_over(const char *unit) {
         g_autofree char *own = g_strdup_printf(GENERATED "/%s%s", name, strchr(unit, '@') ? "" : ".d");
         g_autofree char *template = g_strdup_printf(GENERATED "/%.*s@.service", (int) strcspn(name, "@"), name);
 
-        return access(own, F_OK) < 0 && (!strchr(unit, '@') || access(template, F_OK) < 0);
+        return is_certainly_missing(own) && (!strchr(unit, '@') || is_certainly_missing(template));
 }
 
 static bool find_wanted(GHashTable *used, GError **error) {
@@ -86,7 +91,7 @@ static bool find_wanted(GHashTable *used, GError **error) {
         for (char **unit = running; unit && *unit; unit++) {
                 g_autofree char *path = g_build_filename(PATH_RUN, *unit, USED, NULL);
 
-                if (access(path, F_OK) == 0 && !add_used(used, path, error))
+                if (!add_used(used, path, error))
                         return false;
         }
         return running;

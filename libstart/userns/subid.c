@@ -27,12 +27,13 @@ GArray *subid_parse(const char *text, const char *user) {
         return ranges;
 }
 
-char *subid_name(uid_t uid) {
+char *subid_name(uid_t uid, GError **error) {
         g_autofree char *passwd = NULL, *number = g_strdup_printf("%u", uid);
         g_auto(UserIdentity) identity = { 0 };
 
-        if (!file_read("/etc/passwd", &passwd, NULL, NULL) || !user_resolve(number, passwd, NULL, &identity, NULL) ||
-            !identity.name)
+        if (!file_read("/etc/passwd", &passwd, NULL, error))
+                return NULL;
+        if (!user_resolve(number, passwd, NULL, &identity, NULL) || !identity.name)
                 return g_steal_pointer(&number);
         return g_strdup(identity.name);
 }

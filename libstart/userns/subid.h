@@ -10,8 +10,9 @@
 #define PATH_SUBUID "/etc/subuid"
 #define PATH_SUBGID "/etc/subgid"
 
-/* The name of a user in these files; the number where /etc/passwd has no name. Transfer full. */
-char *subid_name(uid_t uid);
+/* The name of a user in these files; the number where /etc/passwd has no name. NULL where that cannot be read.
+ * Transfer full. */
+char *subid_name(uid_t uid, GError **error);
 
 /* The ids that a user has in subuid(5) or subgid(5): an array of IdRange in the order of the file. None is
  * KT_ERROR_NOT_FOUND, which says what line to add. Transfer full. */

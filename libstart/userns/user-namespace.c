@@ -34,10 +34,12 @@ static GArray *make_identity(void) {
 
 /* Of a user's view, whose numbers they have, nobody else's. */
 static GArray *find_own_ranges(const char *path, const char *name, IdKind kind, GError **error) {
-        g_autofree char *own = subid_name(user_view_find_uid());
+        g_autofree char *own = subid_name(user_view_find_uid(), error);
         g_autoptr(GArray) uids = NULL, gids = NULL;
         GArray **found = kind == ID_UID ? &uids : &gids;
 
+        if (!own)
+                return NULL;
         if (!g_str_equal(name, own)) {
                 error_set(error, KT_ERROR_USAGE,
                           "a user's container has no ids of '%s' in %s: write SubUIDMap=%s and SubGIDMap=%s", name,

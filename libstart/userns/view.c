@@ -34,9 +34,9 @@
  * The user namespace
  */
 
-/* The words of newuidmap(1) or newgidmap(1). NULL: the user has no further ids. */
-static char **make_words(const char *program, const char *path, const char *name, guint32 own) {
-        g_autoptr(GArray) ranges = subid_find(path, name, NULL);
+/* The words of newuidmap(1) or newgidmap(1). KT_ERROR_NOT_FOUND: the user has no further ids. */
+static char **make_words(const char *program, const char *path, const char *name, guint32 own, GError **error) {
+        g_autoptr(GArray) ranges = subid_find(path, name, error);
         g_autoptr(GString) words = g_string_new(program);
         guint32 inside = 1;
 
@@ -112,12 +112,17 @@ static bool map_alone(uid_t uid, gid_t gid, GError **error) {
 static bool enter_new(GError **error) {
         uid_t uid = getuid();
         gid_t gid = getgid();
-        g_autofree char *name = subid_name(uid);
-        g_auto(GStrv) uids = make_words("/usr/bin/newuidmap", PATH_SUBUID, name, uid);
-        g_auto(GStrv) gids = make_words("/usr/bin/newgidmap", PATH_SUBGID, name, gid);
+        g_autoptr(GError) problem = NULL;
+        g_autofree char *name = subid_name(uid, &problem);
+        g_auto(GStrv) uids = name ? make_words("/usr/bin/newuidmap", PATH_SUBUID, name, uid, &problem) : NULL;
+        g_auto(GStrv) gids = uids ? make_words("/usr/bin/newgidmap", PATH_SUBGID, name, gid, &problem) : NULL;
 
         if (uids && gids)
                 return map_from_outside(uids, gids, error);
+        if (!g_error_matches(problem, KT_ERROR, KT_ERROR_NOT_FOUND)) {
+                g_propagate_error(error, g_steal_pointer(&problem));
+                return false;
+        }
         log_notice("'%s' has no ids in " PATH_SUBUID " and " PATH_SUBGID ": containers have one id, and no others",
                    name);
         return map_alone(uid, gid, error);

@@ -653,16 +653,28 @@ def test_other_runtime(machine):
         result=SHOWN, undo='systemctl stop web; systemctl reset-failed; rm -f /srv/faults/shown'))
 
 
-def test_start_of_a_user(machine):
-    uid = users.USERS['alice']
-    systemctl = f'setpriv --reuid {uid} --regid {uid} --init-groups env XDG_RUNTIME_DIR=/run/user/{uid} HOME=/home/alice systemctl --user '
+def as_user(name):
+    """What stands before a user's command."""
+    uid = users.USERS[name]
+    return f'setpriv --reuid {uid} --regid {uid} --init-groups env XDG_RUNTIME_DIR=/run/user/{uid} HOME=/home/{name} '
+
+
+def put_before_users_service(machine, unit, file):
+    """Of alice's container 'mine', and the systemctl of her manager for a command."""
+    systemctl = as_user('alice') + 'systemctl --user '
     make_show(machine)
-    users.container(machine, 'mine', textwrap.dedent(SHOWS) + '[Service]\nKillSignal=SIGKILL\n')
-    command = [line for line in machine.run(systemctl + 'cat mine').out.splitlines() if line.startswith('ExecStart=')][-1]
-    dropin = '/home/alice/.config/systemd/user/mine.service.d/90-faults.conf'
-    machine.write(dropin, '[Service]\nExecStart=\n' + command.replace('=', '=/run/faults.sh ', 1) + '\n')
+    users.container(machine, 'mine', textwrap.dedent(file) + '[Service]\nKillSignal=SIGKILL\n')
+    command = [line for line in machine.run(f'{systemctl} cat {unit}').out.splitlines() if line.startswith('ExecStart=')][-1]
+    machine.write(f'/home/alice/.config/systemd/user/{unit}.service.d/90-faults.conf',
+                  '[Service]\nExecStart=\n' + command.replace('=', '=/run/faults.sh ', 1) + '\n')
     write_script(machine)
     machine.run(systemctl + 'daemon-reload')
+    return systemctl
+
+
+def test_start_of_a_user(machine):
+    uid = users.USERS['alice']
+    systemctl = put_before_users_service(machine, 'mine', SHOWS)
     run(machine, Operation(
         sample=4,
         command=systemctl + 'start mine',
@@ -673,6 +685,102 @@ def test_start_of_a_user(machine):
         result=SHOWN, undo=f'{systemctl} stop mine; {systemctl} reset-failed; rm -f /srv/faults/shown'),
         # nobody was there who holds her namespaces, and only a message's first byte said so
         known_meddling=('short one', 'short half'))
+
+
+def test_view_of_a_user(machine):
+    """What alice's containers see of the machine: whole, with all of her ids, or not at all."""
+    systemctl, as_alice = put_before_users_service(machine, 'mine', SHOWS), as_user('alice')
+    begin = f'{systemctl} stop keyturn-view keyturn-relay; {systemctl} start --no-block keyturn-relay'
+    holder = f'/proc/$(cut -d" " -f1 /run/user/{users.USERS["alice"]}/keyturn/.view)'
+    # Not as her service: newuidmap(1) has root's rights where root traces it, and not where she does.
+    run(machine, Operation(
+        sample=4,
+        command='{} ' + as_alice + '/usr/lib/keyturn/libstart view', before=begin,
+        result=f'cat {holder}/uid_map {holder}/gid_map; cut -d" " -f5 {holder}/mountinfo | sort', undo=begin, again=True),
+        # it had one id, and no others
+        known=[('openat', '/etc/(passwd|subuid|subgid)"', 'EIO')])
+
+
+# Of an image with other owners, and of what is there of it: alice's container has it with ids of her own.
+OWNERS = 'cd /home/alice/.local/share/keyturn/copies 2>/dev/null && find . -printf "%y %m %U:%G %s %l %P\\n" | sed "s/[0-9a-f]\\{16,\\}/ID/g" | sort -k 6'
+
+
+def test_copy_of_a_users_image(machine):
+    """Made ahead, once; whoever is cut leaves what nobody takes for whole."""
+    systemctl = put_before_users_service(machine, 'keyturn-copy@mine', change(SHOWS, BUSYBOX, f'{BUSYBOX}\n    UserNS=keep-id'))
+    run(machine, Operation(
+        sample=4,
+        command=f'{systemctl} start keyturn-copy@mine',
+        result=OWNERS, again=True,
+        undo=f'{systemctl} stop keyturn-copy@mine; {systemctl} reset-failed; rm -rf /home/alice/.local/share/keyturn/copies',
+        state=STATE + 'ls -A /home/alice/.local/share/keyturn'))
+
+
+HOOK = '#!/bin/sh\ncat >/dev/null\n'
+
+
+def test_hooks(machine):
+    make_show(machine)
+    machine.write('/opt/hook', HOOK + 'echo "$1" >>/run/hooked\n', 0o755)
+    stages = ('prestart', 'createRuntime', 'createContainer', 'poststart', 'poststop')
+    for stage in stages:
+        machine.write(f'/usr/share/containers/oci/hooks.d/{stage}.json',
+                      f'{{"version":"1.0.0","hook":{{"path":"/opt/hook","args":["hook","{stage}"]}},"when":{{"always":true}},"stages":["{stage}"]}}')
+    try:
+        machine.container('web', SHOWS)
+        stop = 'systemctl stop web; systemctl reset-failed; rm -f /srv/faults/shown /run/hooked'
+        run(machine, Operation(
+            sample=4,
+            command='systemctl start web', services=('web.service',), payload=r'execve\("(/opt/hook|/bin/sh)"',
+            result=f'{SHOWN}; sort /run/hooked', undo=stop))
+        run(machine, Operation(
+            sample=2,
+            command='systemctl stop web', services=('web.service:ExecStopPost',), payload=r'execve\("/opt/hook"',
+            before='rm -f /run/faults.options; systemctl start web; rm -f /run/hooked', result='sort /run/hooked', undo=stop, warns=True))
+    finally:
+        machine.run('rm -rf /usr/share/containers/oci/hooks.d /opt/hook')
+
+
+def test_devices_of_cdi(machine):
+    machine.run('mkdir -p /etc/cdi; rm -rf /run/keyturn/cdi')
+    for vendor in 'one', 'two':
+        machine.write(f'/etc/cdi/{vendor}.yaml',
+                      f'cdiVersion: 0.6.0\nkind: {vendor}.com/cam\ndevices:\n  - name: front\n    containerEdits: {{env: [CAM={vendor}]}}\n')
+    made = 'find /run/keyturn/cdi -name "*.json" | sort | xargs -r sha256sum'
+    machine.run(f'/usr/lib/keyturn/keyturn-cdi && {made} >/run/right')
+    try:
+        run(machine, Operation(
+            sample=4,
+            command='{} /usr/lib/keyturn/keyturn-cdi', result=made, again=True,
+            failure=f'{made} | (! grep -vxF -f /run/right)', undo='rm -rf /run/keyturn/cdi'))
+    finally:
+        machine.run('rm -rf /etc/cdi')
+
+
+APPLICATIONS = '/etc/containers/systemd'
+
+
+def test_an_application_is_installed(machine):
+    """All of the old one is there, or all of the new; and an uninstalled one is gone with the second try."""
+    use_itself(machine, '/usr/bin/keyturnctl')
+    machine.write('/srv/shop/web.container', f'[Container]\nImage={BUSYBOX}\nEnvironmentFile=./.env\nExec=sleep 1000\n')
+    machine.write('/srv/shop/.env', 'A=1\n')
+    machine.run('keyturnctl install /srv/shop && mv /srv/shop/.env /srv/shop/env && sed -i s,./.env,./env, /srv/shop/web.container && '
+                f'cp -a {APPLICATIONS}/shop /run/old')
+    listed = f'cd {APPLICATIONS} && find shop -type f | sort | xargs -r sha256sum'
+    state = STATE + f'ls -A {APPLICATIONS} | grep -v "^shop$"'
+    old = f'rm -rf {APPLICATIONS}/shop; cp -a /run/old {APPLICATIONS}/shop'
+    machine.run(f'({listed}) >/run/old.list; keyturnctl install --replace /srv/shop && ({listed}) >/run/new.list')
+    try:
+        run(machine, Operation(
+            sample=4, command='{} keyturnctl install --replace /srv/shop >/dev/null', before=old, result=listed, state=state, again=True,
+            failure=f'({listed}) >/run/now.list; cmp -s /run/now.list /run/old.list || cmp /run/now.list /run/new.list',
+            undo=f'rm -rf {APPLICATIONS}/shop'))
+        run(machine, Operation(
+            sample=4, command='{} keyturnctl uninstall shop >/dev/null', before=f'[ -e {APPLICATIONS}/shop ] || cp -a /run/old {APPLICATIONS}/shop',
+            result=f'ls {APPLICATIONS}; true', state=state, again=True, undo='true'))
+    finally:
+        machine.run(f'rm -rf {APPLICATIONS}/shop /run/old* /run/new.list; systemctl daemon-reload')
 
 
 # What a pull or an update may leave, beside the rest: an image, a layer, a temporary file.
