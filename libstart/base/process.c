@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "libstart/base/fd.h"
 #include "libstart/base/process.h"
 
 #ifndef PR_GET_MDWE /* Linux 6.3 */
@@ -41,9 +44,16 @@ pid_t process_wait(pid_t pid, int *ret_status, int options) {
 
 /* The name before it may hold anything, and ends with the line's last parenthesis. */
 char *process_read_stat(pid_t pid, guint number) {
-        g_autofree char *path = g_strdup_printf("/proc/%d/stat", (int) pid), *stat = NULL;
-        const char *field = g_file_get_contents(path, &stat, NULL, NULL) ? strrchr(stat, ')') : NULL;
+        char path[64], stat[2048] = ""; /* a name has 16 bytes, and each of the fifty numbers 20 at most */
+        _cleanup_close_ int fd = -1;
+        const char *field;
 
+        (void) snprintf(path, sizeof path, "/proc/%d/stat", (int) pid);
+        fd = open(path, O_RDONLY | O_CLOEXEC);
+        if (fd < 0 || fd_read_begin(fd, stat, sizeof stat - 1) < 0)
+                return NULL;
+        errno = EINVAL;
+        field = strrchr(stat, ')');
         for (guint i = 2; field && i < number; i++)
                 field = strchr(field + 1, ' ');
         return field ? g_strndup(field + 1, strcspn(field + 1, " \n")) : NULL;

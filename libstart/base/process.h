@@ -12,8 +12,8 @@ bool process_filters_count(guint *ret, GError **error);
 /* As waitpid(2), whatever signals come meanwhile. */
 pid_t process_wait(pid_t pid, int *ret_status, int options);
 
-/* Field `number` of /proc/PID/stat (proc(5)), from 3, the state, on. Transfer full; NULL where there is no such
- * process. */
+/* Field `number` of /proc/PID/stat (proc(5)), from 3, the state, on. Transfer full; NULL with errno,
+ * which is ENOENT or ESRCH where there is no such process. */
 char *process_read_stat(pid_t pid, guint number);
 
 /* Kills all children of this process, and waits for them. Where it is a subreaper, those are among them who have lost

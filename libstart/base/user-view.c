@@ -46,16 +46,17 @@ static bool read_holder(const char *path, pid_t *ret_pid, guint64 *ret_begin) {
         return false;
 }
 
-/* In ticks since the boot: a process that has got the number of an ended one began later. 0 where there is none. */
+/* In ticks since the boot: a process that has got the number of an ended one began later. 0 with errno. */
 static guint64 find_begin(pid_t pid) {
         g_autofree char *ticks = process_read_stat(pid, 22);
 
         return ticks ? g_ascii_strtoull(ticks, NULL, 10) : 0;
 }
 
-/* An ended one's number may be that of a thread now, for which the kernel has other errors. */
-static bool is_lack(int error) {
-        return error == EMFILE || error == ENFILE || error == ENOMEM;
+/* An ended one's number may be that of a thread now, or of somebody else's process that cannot be seen (hidepid= of
+ * proc(5)), for which the kernel has other errors. */
+static bool is_gone(int error) {
+        return error == ESRCH || error == ENOENT || error == EINVAL || error == EPERM || error == EACCES;
 }
 
 /* The user has written the file: whatever process it names, this one can enter namespaces that are the user's and no
@@ -63,15 +64,17 @@ static bool is_lack(int error) {
 int user_view_open_holder(pid_t *ret_pid) {
         g_autofree char *path = holder_path();
         _cleanup_close_ int holder = -1;
-        guint64 begin;
+        guint64 begin, found = 0;
 
         errno = ENOENT;
         if (!path || !read_holder(path, ret_pid, &begin))
                 return -1;
         holder = (int) syscall(SYS_pidfd_open, *ret_pid, 0);
-        if (holder < 0 && is_lack(errno))
+        if (holder >= 0)
+                found = find_begin(*ret_pid);
+        if (found == 0 && !is_gone(errno))
                 return -1;
-        if (holder < 0 || find_begin(*ret_pid) != begin) {
+        if (found != begin) {
                 errno = ESRCH;
                 return -1;
         }
@@ -94,10 +97,10 @@ int user_view_lock(GError **error) {
 /* Always as long, over what was there, so that it needs no room. Who reads half of each finds no such process, and
  * looks again. */
 bool user_view_announce(int lock, GError **error) {
-        g_autofree char *text = g_strdup_printf("%-20d %-20" G_GUINT64_FORMAT "\n", (int) getpid(),
-                                                find_begin(getpid()));
+        guint64 begin = find_begin(getpid());
+        g_autofree char *text = g_strdup_printf("%-20d %-20" G_GUINT64_FORMAT "\n", (int) getpid(), begin);
 
-        return (lseek(lock, 0, SEEK_SET) == 0 && fd_write_all(lock, text, strlen(text))) ||
+        return (begin != 0 && lseek(lock, 0, SEEK_SET) == 0 && fd_write_all(lock, text, strlen(text))) ||
                error_set_errno(error, errno, "Cannot write down who holds the user's namespaces");
 }
 

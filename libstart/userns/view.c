@@ -268,8 +268,8 @@ static bool show_all(const char *runtime, const char *home, GError **error) {
                show_configuration(home, error);
 }
 
-/* Whoever holds the view before makes room. Should this process be killed here, the next relay finds no holder that
- * lives, and takes the view that systemd has kept for it. */
+/* Whoever holds the view before makes room: a relay that is not told never looks for another one. Should this process
+ * be killed here, the next relay finds no holder that lives, and takes the view that systemd has kept for it. */
 static bool replace_holder(GError **error) {
         _cleanup_close_ int lock = user_view_lock(error), old = -1;
         pid_t pid;
@@ -277,8 +277,9 @@ static bool replace_holder(GError **error) {
         if (lock < 0)
                 return false;
         old = user_view_open_holder(&pid);
-        if (old >= 0)
-                (void) syscall(SYS_pidfd_send_signal, old, SIGTERM, NULL, 0);
+        if (old >= 0 ? syscall(SYS_pidfd_send_signal, old, SIGTERM, NULL, 0) < 0 && errno != ESRCH :
+                       errno != ENOENT && errno != ESRCH)
+                return error_set_errno(error, errno, "Cannot end who holds the user's namespaces");
         return user_view_announce(lock, error);
 }
 
