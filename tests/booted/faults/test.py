@@ -6,7 +6,6 @@ import random
 import re
 import signal
 import sys
-import textwrap
 import time
 from collections import Counter
 from dataclasses import replace
@@ -15,9 +14,8 @@ sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 
 import memory  # noqa: E402
 import registry  # noqa: E402
-import users  # noqa: E402
 from matrix import (KILL, LETS_GO, MEDDLE, MEMORY, NEVER, SLOW, STATE, TRACE, Operation, calls_of, change,  # noqa: E402
-                    put_before_services, run, set_options, write_script)
+                    put_before_services, run, set_options)
 
 TEST_SECONDS = 900  # the relay's faults take five seconds each, and twice that beside others
 BUSYBOX = 'localhost/test/busybox'
@@ -651,71 +649,6 @@ def test_other_runtime(machine):
         sample=4,
         command='systemctl start web', services=('web.service',), payload=r'execve\("(/usr/bin/crun|/bin/sh)"',
         result=SHOWN, undo='systemctl stop web; systemctl reset-failed; rm -f /srv/faults/shown'))
-
-
-def as_user(name):
-    """What stands before a user's command."""
-    uid = users.USERS[name]
-    return f'setpriv --reuid {uid} --regid {uid} --init-groups env XDG_RUNTIME_DIR=/run/user/{uid} HOME=/home/{name} '
-
-
-def put_before_users_service(machine, unit, file):
-    """Of alice's container 'mine', and the systemctl of her manager for a command."""
-    systemctl = as_user('alice') + 'systemctl --user '
-    make_show(machine)
-    users.container(machine, 'mine', textwrap.dedent(file) + '[Service]\nKillSignal=SIGKILL\n')
-    command = [line for line in machine.run(f'{systemctl} cat {unit}').out.splitlines() if line.startswith('ExecStart=')][-1]
-    machine.write(f'/home/alice/.config/systemd/user/{unit}.service.d/90-faults.conf',
-                  '[Service]\nExecStart=\n' + command.replace('=', '=/run/faults.sh ', 1) + '\n')
-    write_script(machine)
-    machine.run(systemctl + 'daemon-reload')
-    return systemctl
-
-
-def test_start_of_a_user(machine):
-    uid = users.USERS['alice']
-    systemctl = put_before_users_service(machine, 'mine', SHOWS)
-    run(machine, Operation(
-        sample=4,
-        command=systemctl + 'start mine',
-        state=STATE + f"""
-            cd /run/user/{uid}/keyturn && find . | grep -v seccomp | sort
-            cut -d" " -f5 /proc/$(cut -d" " -f1 .view)/mountinfo | sort
-            """,
-        result=SHOWN, undo=f'{systemctl} stop mine; {systemctl} reset-failed; rm -f /srv/faults/shown'),
-        # nobody was there who holds her namespaces, and only a message's first byte said so
-        known_meddling=('short one', 'short half'))
-
-
-def test_view_of_a_user(machine):
-    """What alice's containers see of the machine: whole, with all of her ids, or not at all."""
-    systemctl, as_alice = put_before_users_service(machine, 'mine', SHOWS), as_user('alice')
-    begin = f'{systemctl} start keyturn-relay'
-    holder = f'/proc/$(cut -d" " -f1 /run/user/{users.USERS["alice"]}/keyturn/.view)'
-    # Not as her service: newuidmap(1) has root's rights where root traces it, and not where she does.
-    run(machine, Operation(
-        sample=4,
-        command='{} ' + as_alice + '/usr/lib/keyturn/libstart view', before=begin,
-        result=f'cat {holder}/uid_map {holder}/gid_map; cut -d" " -f5 {holder}/mountinfo | sort', undo=begin, again=True),
-        # it had one id, and no others
-        known=[('openat', '/etc/(passwd|subuid|subgid)"', 'EIO'),
-               # the relay that has the one before was not told, nor by all that came later
-               ('openat', r'/keyturn/.view|/proc/\d+/stat"', 'EMFILE'), ('pidfd_open', '', 'EMFILE'), ('pidfd_send_signal', '', 'EPERM')])
-
-
-# Of an image with other owners, and of what is there of it: alice's container has it with ids of her own.
-OWNERS = 'cd /home/alice/.local/share/keyturn/copies 2>/dev/null && find . -printf "%y %m %U:%G %s %l %P\\n" | sed "s/[0-9a-f]\\{16,\\}/ID/g" | sort -k 6'
-
-
-def test_copy_of_a_users_image(machine):
-    """Made ahead, once; whoever is cut leaves what nobody takes for whole."""
-    systemctl = put_before_users_service(machine, 'keyturn-copy@mine', change(SHOWS, BUSYBOX, f'{BUSYBOX}\n    UserNS=keep-id'))
-    run(machine, Operation(
-        sample=4,
-        command=f'{systemctl} start keyturn-copy@mine',
-        result=OWNERS, again=True,
-        undo=f'{systemctl} stop keyturn-copy@mine; {systemctl} reset-failed; rm -rf /home/alice/.local/share/keyturn/copies',
-        state=STATE + 'ls -A /home/alice/.local/share/keyturn'))
 
 
 HOOK = '#!/bin/sh\ncat >/dev/null\n'
