@@ -15,6 +15,7 @@
 #include "keyturn-config.h"
 #include "libstart/base/error.h"
 #include "libstart/request/mount-request.h"
+#include "libstart/value/mount-options.h"
 #include "libstart/value/unit-words.h"
 
 static bool handle_driver(Conversion *container, const Key *key, const Value *value, GError **error) {
@@ -96,23 +97,22 @@ static void need_device(Conversion *container, const char *key) {
                 conversion_problem(container, line, "needs Device=, which says what is mounted");
 }
 
-/* May payloads write to the directory that is bound? With mount(8) the last word counts, "ro" or "rw". */
+/* May payloads write to the directory that is bound? It is so where any word says it: with mount(8) the last one of
+ * "ro" and "rw" counts, and what is mounted below the directory is not made read-only with it ("rbind"). */
 static bool is_written(const char *type, const char *options) {
         g_auto(GStrv) words = g_strsplit(options ?: "", ",", -1);
 
         return mount_options_bind(type, options) && (!g_strv_contains((const char *const *) words, "ro") ||
-                                                     g_strv_contains((const char *const *) words, "rw"));
+                                                     g_strv_contains((const char *const *) words, "rw") ||
+                                                     g_strv_contains((const char *const *) words, "rbind"));
 }
 
 /* An overlay's directories: those above are written to. */
 static void add_layers(Conversion *container, const char *options, bool written) {
         g_autoptr(GPtrArray) layers = mount_options_find_layers(options, written);
 
-        for (guint i = 0; i < layers->len; i++) {
-                MountSource source = { g_strdup(layers->pdata[i]), written };
-
-                g_array_append_val(container->sources, source);
-        }
+        for (guint i = 0; i < layers->len; i++)
+                mounts_add_source(container, g_strdup(layers->pdata[i]), written);
 }
 
 /* As systemd has a .mount unit wait, but that a disk is wanted: where it does not come, mount(8) says so. Of several
@@ -121,9 +121,7 @@ static void wait_for_device(Conversion *container, const char *device, const cha
         g_autofree char *unit = NULL;
 
         if (!g_str_has_prefix(device, "/dev/") || mount_options_bind(type, options)) {
-                MountSource source = { g_strdup(device), is_written(type, options) };
-
-                g_array_append_val(container->sources, source);
+                mounts_add_source(container, g_strdup(device), is_written(type, options));
                 add_layers(container, options, false);
                 add_layers(container, options, true);
                 mounts_require(container);

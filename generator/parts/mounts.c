@@ -139,8 +139,7 @@ bool handle_mount(Conversion *container, const Key *key, const Value *value, GEr
  * For the unit
  */
 
-/* Takes ownership of path. */
-static void add_source(Conversion *container, char *path, bool writable) {
+void mounts_add_source(Conversion *container, char *path, bool writable) {
         MountSource source = { path, writable };
 
         g_array_append_val(container->sources, source);
@@ -150,7 +149,7 @@ void mounts_add_volume(Conversion *container, const char *volume) {
         g_autoptr(MountRequest) request = mount_request_sketch_volume(volume);
 
         if (request->source)
-                add_source(container, g_strdup(request->source), !mount_request_has_option(request, "ro"));
+                mounts_add_source(container, g_strdup(request->source), !mount_request_has_option(request, "ro"));
 }
 
 static void add_mount(Conversion *container, const char *mount) {
@@ -165,7 +164,7 @@ static void add_mount(Conversion *container, const char *mount) {
                 *(end == source ? end + 1 : end) = '\0';
         }
         if (source) /* a tmpfs has none */
-                add_source(container, source, !request || !mount_request_has_option(request, "ro"));
+                mounts_add_source(container, source, !request || !mount_request_has_option(request, "ro"));
 }
 
 void mounts_find_sources(Conversion *container) {
@@ -173,8 +172,8 @@ void mounts_find_sources(Conversion *container) {
         const char *rootfs = container->image.rootfs;
 
         if (rootfs)
-                add_source(container, g_strndup(rootfs, strcspn(rootfs, ":")),
-                           args->read_only != FLAG_TRUE && !strchr(rootfs, ':'));
+                mounts_add_source(container, g_strndup(rootfs, strcspn(rootfs, ":")),
+                                  args->read_only != FLAG_TRUE && !strchr(rootfs, ':'));
         for (guint i = 0; i < args->volumes->len; i++)
                 mounts_add_volume(container, args->volumes->pdata[i]);
         for (guint i = 0; i < args->mounts->len; i++)

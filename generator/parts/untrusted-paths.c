@@ -169,7 +169,7 @@ void untrusted_paths_refer(UntrustedPaths *paths, const Conversion *container, c
 
 static bool names_path(const Conversion *volume) {
         for (guint i = 0; i < volume->sources->len; i++)
-                if (strchr("/%", g_array_index(volume->sources, MountSource, i).path[0]))
+                if (strchr("/%$", g_array_index(volume->sources, MountSource, i).path[0]))
                         return true;
         return false;
 }

@@ -69,13 +69,6 @@ bool mount_request_is_anonymous(const MountRequest *request);
 /* Is `option` (a whole one: "ro", "size=1m") among those of the request, given or by default? */
 bool mount_request_has_option(const MountRequest *request, const char *option);
 
-/* Does mount(8), by this type and these options (each may be NULL), bind a directory that is there? */
-bool mount_options_bind(const char *type, const char *options);
-
-/* The directories that options of mount(8) (or NULL) name as an overlay's: those that are written, or those below. An
- * absolute path each, or what systemd has still to expand. Free with g_ptr_array_unref(). */
-GPtrArray *mount_options_find_layers(const char *options, bool written);
-
 /* Is what is mounted in it also mounted on the host? */
 bool mount_request_is_shared(const MountRequest *request);
 

@@ -13,7 +13,7 @@
 #include "libstart/base/log.h"
 #include "libstart/base/user-view.h"
 #include "libstart/mount/host-path.h"
-#include "libstart/request/mount-request.h"
+#include "libstart/value/mount-options.h"
 #include "libstart/value/names.h"
 #include "libstart/volume/podman-record.h"
 #include "libstart/volume/tree-copy.h"

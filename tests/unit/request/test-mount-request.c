@@ -258,14 +258,6 @@ START_TEST(test_source) {
 }
 END_TEST
 
-static void expect_words(GPtrArray *words, const char *expected) {
-        g_autofree char *joined = NULL;
-
-        g_ptr_array_add(words, NULL);
-        joined = g_strjoinv(" ", (char **) words->pdata);
-        ck_assert_str_eq(joined, expected);
-}
-
 /* Before systemd has expanded it. */
 static const struct {
         const char *volume, *source, *destination;
@@ -316,21 +308,7 @@ START_TEST(test_beside) {
 }
 END_TEST
 
-START_TEST(test_layers) {
-        static const char options[] =
-                "ro,lowerdir=/a:%h/b::c,upperdir=/up,workdir=work,lowerdir+=/d,datadir+=/e,xlowerdir=/no";
-        g_autoptr(GPtrArray) below = mount_options_find_layers(options, false),
-                             written = mount_options_find_layers(options, true),
-                             none = mount_options_find_layers(NULL, false);
-
-        expect_words(below, "/a %h/b /c /d /e");
-        expect_words(written, "/up /work");
-        expect_words(none, "");
-}
-END_TEST
-
 TEST_MAIN("mount-request", {
-        tcase_add_test(tcase, test_layers);
         tcase_add_loop_test(tcase, test_good, 0, G_N_ELEMENTS(good));
         tcase_add_loop_test(tcase, test_bad, 0, G_N_ELEMENTS(bad));
         tcase_add_loop_test(tcase, test_source, 0, G_N_ELEMENTS(sources));
