@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "generator/verify/outlook.h"
-#include "libstart/base/error.h"
 #include "libstart/oci/image-config.h"
 #include "libstart/oci/user.h"
 #include "libstart/request/mount-request.h"
@@ -18,10 +17,9 @@
 #include "libstart/store/podman-secrets.h"
 #include "libstart/store/reference.h"
 #include "libstart/store/store-conf.h"
-#include "libstart/userns/user-record.h"
+#include "libstart/userns/owner.h"
 #include "libstart/value/capability.h"
 #include "libstart/value/unit-words.h"
-#include "libstart/value/user-spec.h"
 
 void outlook_init(Outlook *outlook, const char *root) {
         g_autofree char *podman = g_strconcat(root, "/usr/bin/podman", NULL);
@@ -187,32 +185,17 @@ static void check_user(const Outlook *outlook, const MadeUnit *unit, const Store
         warn(report, unit, "user-missing", "User", NULL, "%s", error->message);
 }
 
-/* Does the tree's /etc/passwd have the user, or a file with the record (as owner_find() looks for it)? */
-static bool has_owner(const char *root, const char *owner, char **passwd, char **group, GError **error) {
-        g_auto(UserIdentity) identity = { 0 }, recorded = { 0 };
-        g_autofree char *name = NULL;
-
-        return user_resolve(owner, *passwd, *group, &identity, NULL) ||
-               (user_spec_parse(owner, &name, NULL, error) && user_record_add(root, name, passwd, group, error) &&
-                (user_resolve(owner, *passwd, *group, &recorded, NULL) ||
-                 error_set(error, KT_ERROR_NOT_FOUND,
-                           "'%s' is not in /etc/passwd and /etc/group of this machine, nor has /etc/userdb a record: "
-                           "make it, or name another",
-                           owner)));
-}
-
 /* Whom the container is to belong to. */
 static void check_owner(const Outlook *outlook, const MadeUnit *unit, Report *report) {
-        g_autofree char *passwd_path = g_strconcat(outlook->root, "/etc/passwd", NULL), *passwd = NULL,
-                        *group_path = g_strconcat(outlook->root, "/etc/group", NULL), *group = NULL;
+        g_autofree char *passwd = g_strconcat(outlook->root, "/etc/passwd", NULL);
+        g_auto(UserIdentity) identity = { 0 };
         const UnitLine *line = source_find_line(unit->source, "Service", "User", NULL);
         g_autoptr(GError) error = NULL;
 
         if (!line || !unit->args->owner || unit_word_is_unexpanded(unit->args->owner) ||
-            !g_file_get_contents(passwd_path, &passwd, NULL, NULL))
+            !g_file_test(passwd, G_FILE_TEST_EXISTS))
                 return;
-        (void) g_file_get_contents(group_path, &group, NULL, NULL);
-        if (!has_owner(outlook->root, unit->args->owner, &passwd, &group, &error))
+        if (!owner_resolve(outlook->root, unit->args->owner, &identity, &error))
                 report_add(report, line->path, line->number, line->key, false, "owner-missing", error->message);
 }
 

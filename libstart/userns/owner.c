@@ -48,21 +48,23 @@ static bool add_own_groups(GArray *groups, GError **error) {
 }
 
 /* Those whom files know beside /etc/passwd and /etc/group, where these do not know the user. */
-static bool add_record(const char *name, char **passwd, char **group, GError **error) {
+static bool add_record(const char *root, const char *name, char **passwd, char **group, GError **error) {
         g_auto(UserIdentity) known = { 0 };
 
         return (user_resolve(name, *passwd, *group, &known, NULL) && known.in_passwd) ||
-               user_record_add("", name, passwd, group, error);
+               user_record_add(root, name, passwd, group, error);
 }
 
 /* A group that is named leaves the user those of /etc/group, as systemd does. */
-static bool resolve(const char *spec, UserIdentity *ret, GError **error) {
-        g_autofree char *passwd = NULL, *group = NULL, *name = NULL;
+bool owner_resolve(const char *root, const char *spec, UserIdentity *ret, GError **error) {
+        g_autofree char *passwd_path = g_strconcat(root, "/etc/passwd", NULL),
+                        *group_path = g_strconcat(root, "/etc/group", NULL), *passwd = NULL, *group = NULL,
+                        *name = NULL;
         g_auto(UserIdentity) alone = { 0 };
         g_auto(UserIdentity) identity = { 0 };
 
-        if (!file_read("/etc/passwd", &passwd, NULL, error) || !file_read("/etc/group", &group, NULL, error) ||
-            !user_spec_parse(spec, &name, NULL, error) || !add_record(name, &passwd, &group, error))
+        if (!file_read(passwd_path, &passwd, NULL, error) || !file_read(group_path, &group, NULL, error) ||
+            !user_spec_parse(spec, &name, NULL, error) || !add_record(root, name, &passwd, &group, error))
                 return false;
         if (!user_resolve(name, passwd, group, &alone, NULL) || !user_resolve(spec, passwd, group, &identity, NULL))
                 return error_set(
@@ -74,8 +76,6 @@ static bool resolve(const char *spec, UserIdentity *ret, GError **error) {
                 return false;
         for (guint i = 0; identity.explicit_group && alone.name && i < alone.additional_gids->len; i++)
                 add_group(identity.additional_gids, g_array_index(alone.additional_gids, gid_t, i));
-        if (!add_own_groups(identity.additional_gids, error))
-                return false;
         *ret = identity;
         identity = (UserIdentity) { 0 };
         return true;
@@ -84,7 +84,8 @@ static bool resolve(const char *spec, UserIdentity *ret, GError **error) {
 bool owner_find(UsernsRequest *request, Owner *ret, GError **error) {
         UserIdentity *identity = &ret->identity;
 
-        if (!resolve(request->owner, identity, error)) {
+        if (!owner_resolve("", request->owner, identity, error) ||
+            !add_own_groups(identity->additional_gids, error)) {
                 g_prefix_error(error, "The user that the container belongs to (User= in [Service]): ");
                 return false;
         }

@@ -15,6 +15,9 @@ typedef struct Owner {
         char *subid_name;      /* in /etc/subuid and /etc/subgid: the name, else the number */
 } Owner;
 
+/* Who that is by the files of the tree below root ("": this machine's), as the next one looks. */
+bool owner_resolve(const char *root, const char *spec, UserIdentity *ret, GError **error);
+
 /* Looks the user up in /etc/passwd and /etc/group, and in files of user records (user-record.h). Other sources are
  * not asked, but a number with a group need not be there. Fails for root. The request's ids of keep-id are the user's
  * from now on, where it says none. */
