@@ -27,7 +27,7 @@ char *shared_hostname_read(const char *path, GError **error) {
                 error_set_errno(error, errno, "Cannot join the namespace '%s'; is its pod's service active?", path);
                 return NULL;
         }
-        is_read = gethostname(name, sizeof name - 1) == 0;
+        is_read = gethostname(name, sizeof name) == 0;
         if (!come_back(own) || !is_read) {
                 error_set_errno(error, errno, "Cannot read the host name of the namespace '%s'", path);
                 return NULL;

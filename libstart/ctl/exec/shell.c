@@ -63,7 +63,7 @@ static bool make_view(int root, const char *place, GError **error) {
 static bool keep_host_name(void) {
         char name[HOST_NAME_MAX + 1] = "";
 
-        if (unshare(CLONE_NEWUTS) < 0 || gethostname(name, sizeof name - 1) < 0)
+        if (unshare(CLONE_NEWUTS) < 0 || gethostname(name, sizeof name) < 0)
                 return false;
         g_strcanon(name, G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "-.", '_');
         return sethostname(name, strlen(name)) == 0;

@@ -338,12 +338,12 @@ def test_cp(machine):
 def test_shell(machine):
     """The host's tools, on an image that has none."""
     machine.run('mkdir -p /srv/root && cp /bin/busybox /srv/root/busybox && echo words >/srv/root/file')
-    machine.container('bare', '[Container]\nRootfs=/srv/root:O\nExec=/busybox sleep 1000\nHostName=bare\nNetwork=none\n'
-                              'StopSignal=SIGKILL\n')
+    machine.container('bare', '[Container]\nRootfs=/srv/root:O\nExec=/busybox sleep 1000\nNetwork=none\nStopSignal=SIGKILL\n'
+                              f'HostName={64 * "x"}\n')
     machine.run('systemctl start bare')
     pid = machine.show('bare', 'MainPID')
     assert ctl(machine, "shell bare sh -c 'cat file; pwd; echo $ROOT $PAYLOAD; hostname; cat /proc/net/dev | wc -l'") == \
-        f'words\n/run/keyturn/bare/.private/root\n/run/keyturn/bare/.private/root {pid}\nbare\n3\n'
+        f'words\n/run/keyturn/bare/.private/root\n/run/keyturn/bare/.private/root {pid}\n{64 * "x"}\n3\n'
     result = machine.run(['script', '-qec', 'SHELL=/bin/bash keyturnctl shell bare', '/dev/null'], check=False,
                          input='cat file; echo status $((3 + 4)); exit 3\n')
     assert 'words' in result.out and 'status 7' in result.out and result.status == 3, result

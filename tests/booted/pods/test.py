@@ -98,7 +98,8 @@ def answer(machine, address):
 def test_a_port_of_a_pod_on_a_bridge(machine):
     """A server and its client over localhost, and others by the machine's port; the bridge goes with the last of them."""
     before = mounts_of_before(machine)
-    pod(machine, 'front', 'PublishPort=127.0.0.1:8081:8000\nHostName=front')
+    longest = 'front.' + 58 * 'x'
+    pod(machine, 'front', f'PublishPort=127.0.0.1:8081:8000\nHostName={longest}')
     member(machine, 'server', 'front.pod', exec_=SERVER)
     member(machine, 'client', 'front.pod')
     member(machine, 'apart', 'front.pod', 'Network=none\nHostName=')
@@ -108,7 +109,7 @@ def test_a_port_of_a_pod_on_a_bridge(machine):
     machine.wait_for(lambda: inside(machine, 'client', 'nc localhost 8000', check=False) == 'hello\n')
     machine.wait_for(lambda: inside(machine, 'client', 'nc systemd-server 8000', check=False) == 'hello\n')
     assert inside(machine, 'client', 'ls /sys/class/net') == 'eth0\nlo\n'
-    assert inside(machine, 'apart', 'hostname; ls /sys/class/net') == 'front\nlo\n'
+    assert inside(machine, 'apart', 'hostname; ls /sys/class/net') == f'{longest}\nlo\n'
     hosts = inside(machine, 'client', 'cat /etc/hosts')
     address = re.search(r'^([\d.]+)\tfront\b', hosts, re.M)
     assert address and not address.group(1).startswith('127.'), hosts
