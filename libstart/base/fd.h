@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* A file descriptor that closes itself at the end of its scope: `_cleanup_close_ int fd = -1;` */
@@ -31,6 +32,13 @@ static inline int fd_steal(int *fd) {
 
         *fd = -1;
         return r;
+}
+
+/* False, with errno, also where one of them cannot be seen. */
+static inline bool fd_is_same_file(int fd, int other) {
+        struct stat a, b;
+
+        return fstat(fd, &a) == 0 && fstat(other, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
 /* The file from its beginning, where that is not longer; -1 with errno. A read(2) alone may return less. */

@@ -15,8 +15,8 @@
 /* The logger is the one thing that is global outside a main file: every message must find it. */
 static struct {
         const char *program;
-        int stderr_fd;       /* -1: nobody listens there */
-        const char *journal; /* DEVICE:INODE of its stream; NULL: systemd has given none */
+        int stderr_fd;    /* -1: nobody listens there */
+        char journal[48]; /* DEVICE:INODE of its stream; "": systemd has given none. The environment may be wiped */
         int max_priority;
         int kmsg_fd;
 } logger = { .program = "keyturn", .stderr_fd = STDERR_FILENO, .max_priority = LOG_INFO, .kmsg_fd = -1 };
@@ -25,7 +25,7 @@ void log_open(const char *program, LogTargets targets, int max_priority) {
         logger.program = program;
         logger.max_priority = max_priority;
         logger.stderr_fd = targets & LOG_TO_STDERR ? STDERR_FILENO : -1;
-        logger.journal = getenv("JOURNAL_STREAM");
+        g_strlcpy(logger.journal, getenv("JOURNAL_STREAM") ?: "", sizeof logger.journal);
         if (targets & LOG_TO_KMSG && logger.kmsg_fd < 0)
                 logger.kmsg_fd = open("/dev/kmsg", O_WRONLY | O_CLOEXEC | O_NOCTTY);
 }
@@ -50,7 +50,7 @@ static bool is_journal(int fd) {
         g_autofree char *stream = NULL;
         struct stat st;
 
-        if (!logger.journal || fstat(fd, &st) < 0)
+        if (!logger.journal[0] || fstat(fd, &st) < 0)
                 return false;
         stream = g_strdup_printf("%ju:%ju", (uintmax_t) st.st_dev, (uintmax_t) st.st_ino);
         return g_str_equal(stream, logger.journal);

@@ -33,6 +33,10 @@ bool process_filters_count(guint *ret, GError **error) {
         return true;
 }
 
+int process_exit_status(int status) {
+        return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
 pid_t process_wait(pid_t pid, int *ret_status, int options) {
         pid_t ended;
 

@@ -9,6 +9,9 @@
  * PR_SET_MDWE. Where the kernel has PR_SET_MDWE, systemd uses it for MemoryDenyWriteExecute=. */
 bool process_filters_count(guint *ret, GError **error);
 
+/* Of a process that has ended, as a shell says it; `status` is waitpid(2)'s. */
+int process_exit_status(int status);
+
 /* As waitpid(2), whatever signals come meanwhile. */
 pid_t process_wait(pid_t pid, int *ret_status, int options);
 

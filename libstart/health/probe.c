@@ -173,7 +173,7 @@ static pid_t fork_bound(void) {
 }
 
 static int exit_status(int status) {
-        return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+        return process_exit_status(status);
 }
 
 static int run_command(const Probe *probe, EnterProcess *process, GError **error) {

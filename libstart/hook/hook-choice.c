@@ -66,8 +66,8 @@ static bool ask(const ContainerRequest *request, const char *command, const char
 
 /* Takes the next line of the answer. */
 static bool next_is_yes(const char **answer) {
-        const char *end = strchr(*answer, '\n');
         bool yes = g_str_has_prefix(*answer, "yes\n");
+        const char *end = strchr(*answer, '\n');
 
         *answer = end ? end + 1 : "";
         return yes;

@@ -58,9 +58,8 @@ typedef struct KernelDirectory {
 enum { N_KERNEL_DIRECTORIES = 2 };
 
 typedef struct Places {
-        int root;
-        const MountPlan *mounts;
-        MaskLinks links;
+        MaskLinks links; /* and the root, and the mounts in it */
+        bool has_masked; /* one of the mounts has a mask in it, and is open */
         KernelDirectory kernel[N_KERNEL_DIRECTORIES];
 } Places;
 
@@ -81,11 +80,13 @@ static bool is_kernels(const runtime_spec_schema_config_schema *spec, const Kern
         return found;
 }
 
+static bool is_open_for_mask(const ContainerMount *mount) {
+        return mount->is_masked && mount->fd >= 0;
+}
+
 static Places find_places(int root_fd, const runtime_spec_schema_config_schema *spec, const MountPlan *mounts,
                           bool is_root_shared) {
         Places places = {
-                .root = root_fd,
-                .mounts = mounts,
                 .links = { .root = root_fd, .mounts = mounts, .is_root_shared = is_root_shared },
                 .kernel = { { "/proc", "proc", PROC_SUPER_MAGIC, false, -1 },
                             { "/sys", "sysfs", SYSFS_MAGIC, false, -1 } },
@@ -93,6 +94,8 @@ static Places find_places(int root_fd, const runtime_spec_schema_config_schema *
 
         for (size_t i = 0; i < N_KERNEL_DIRECTORIES; i++)
                 places.kernel[i].is_wanted = is_kernels(spec, &places.kernel[i]);
+        for (guint i = 0; i < mounts->n_mounts; i++)
+                places.has_masked |= is_open_for_mask(mounts->mounts[i]);
         return places;
 }
 
@@ -123,18 +126,19 @@ static const ContainerMount *find_mount(const MountPlan *plan, const char *path)
 }
 
 static const ContainerMount *find_masked_mount(const Places *places, const char *path) {
-        const ContainerMount *mount = find_mount(places->mounts, path);
+        const ContainerMount *mount = places->has_masked ? find_mount(places->links.mounts, path) : NULL;
 
-        return mount && mount->is_masked && mount->fd >= 0 ? mount : NULL;
+        return mount && is_open_for_mask(mount) ? mount : NULL;
 }
 
-/* Not where a mount of the user's lies in it: links in that are followed from the container's root. */
+/* Not where a mount of the user's lies in it: links in that are followed from the container's root. Nor where a
+ * hook's path leaves it by "..", which a user cannot say. */
 static KernelDirectory *find_kernel_directory(Places *places, const char *path) {
         for (size_t i = 0; i < N_KERNEL_DIRECTORIES; i++) {
                 KernelDirectory *directory = &places->kernel[i];
 
                 if (directory->is_wanted && path_value_covers(directory->path, path) &&
-                    path[strlen(directory->path)] && !find_masked_mount(places, path))
+                    path[strlen(directory->path)] && !strstr(path, "..") && !find_masked_mount(places, path))
                         return directory;
         }
         return NULL;
@@ -147,19 +151,12 @@ static int open_in_mount(const Places *places, const char *path, guint64 resolve
         int fd;
 
         if (!mount)
-                return open_path(places->root, path, resolve);
+                return open_path(places->links.root, path, resolve);
         rest = path + strlen(mount->oci->destination);
         if (!*rest)
                 return fcntl(mount->fd, F_DUPFD_CLOEXEC, 0);
         fd = open_path(mount->fd, rest, resolve | RESOLVE_NO_SYMLINKS);
-        return fd < 0 && errno == ELOOP ? open_path(places->root, path, resolve) : fd;
-}
-
-static bool is_same_file(int fd, int other) {
-        struct stat a, b;
-
-        return fd >= 0 && other >= 0 && fstat(fd, &a) == 0 && fstat(other, &b) == 0 && a.st_dev == b.st_dev &&
-               a.st_ino == b.st_ino;
+        return fd < 0 && errno == ELOOP ? open_path(places->links.root, path, resolve) : fd;
 }
 
 /* Before anything is masked: that may be such a directory itself. */
@@ -167,16 +164,14 @@ static bool open_kernel_directories(Places *places, char *const *paths, size_t n
         for (size_t i = 0; i < n; i++) {
                 KernelDirectory *kernel = find_kernel_directory(places, paths[i]);
 
-                if (kernel && !open_kernel_directory(places->root, kernel, error))
+                if (kernel && !open_kernel_directory(places->links.root, kernel, error))
                         return false;
         }
         return true;
 }
 
 /* -1, with errno, for what cannot be opened. */
-static int find_place(Places *places, const char *path, guint64 resolve) {
-        const KernelDirectory *kernel = find_kernel_directory(places, path);
-
+static int find_place(const Places *places, const KernelDirectory *kernel, const char *path, guint64 resolve) {
         return kernel ? open_path(kernel->fd, path + strlen(kernel->path), resolve) :
                         open_in_mount(places, path, resolve);
 }
@@ -246,23 +241,23 @@ static bool hide(int target, const char *path, guint64 resolve, Covers *covers, 
 }
 
 static bool mask(Places *places, const char *path, guint64 resolve, Covers *covers, GError **error) {
-        bool is_kernels = find_kernel_directory(places, path);
+        const KernelDirectory *kernel = find_kernel_directory(places, path);
         _cleanup_close_ int target = -1, seen = -1;
 
-        if (!is_kernels && !mask_links_check(&places->links, path, error))
+        if (!kernel && !mask_links_check(&places->links, path, error))
                 return false;
-        target = find_place(places, path, resolve);
+        target = find_place(places, kernel, path, resolve);
         if (!hide(target, path, resolve, covers, error))
                 return false;
-        if (is_kernels || !find_masked_mount(places, path))
+        if (kernel || !find_masked_mount(places, path))
                 return true;
-        seen = open_path(places->root, path, resolve);
-        return is_same_file(seen, covers->file) || is_same_file(seen, covers->directory) ||
+        seen = open_path(places->links.root, path, resolve);
+        return (seen >= 0 && (fd_is_same_file(seen, covers->file) || fd_is_same_file(seen, covers->directory))) ||
                hide(seen, path, resolve, covers, error);
 }
 
 static bool make_read_only(Places *places, const char *path, GError **error) {
-        _cleanup_close_ int target = find_place(places, path, 0), mount = -1;
+        _cleanup_close_ int target = find_place(places, find_kernel_directory(places, path), path, 0), mount = -1;
 
         if (target < 0 && errno == ENOENT)
                 return true;

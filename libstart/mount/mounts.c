@@ -202,10 +202,8 @@ bool mounts_open_for_libcrun(MountPlan *plan, const BindMountContext *context, G
 static bool open_mounted(ContainerMount *mount, int root_fd, GError **error) {
         _cleanup_close_ int fd = resolve_open(root_fd, mount->oci->destination, O_PATH, 0,
                                               RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
-        struct stat source, st;
 
-        if (fd < 0 || fstat(fd, &st) < 0 || fstat(mount->fd, &source) < 0 || st.st_dev != source.st_dev ||
-            st.st_ino != source.st_ino)
+        if (fd < 0 || !fd_is_same_file(fd, mount->fd))
                 return error_set(
                         error, KT_ERROR_FAILED,
                         "The container's '%s', of which a part is masked, is not what was mounted there: its "

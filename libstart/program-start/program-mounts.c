@@ -88,7 +88,7 @@ static bool check_masks(const RuntimeContainer *container, int root, GError **er
         g_auto(MaskLinks) links = {
                 .root = root,
                 .mounts = container->mounts,
-                .is_root_shared = container->root_is_kept,
+                .is_root_shared = container->root_is_shared,
                 .is_by_path = true,
         };
 

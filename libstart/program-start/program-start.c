@@ -72,11 +72,15 @@ static bool has_own_keyring(const RuntimeContainer *container) {
         return (kind == RUNTIME_CRUN || kind == RUNTIME_RUNC) && !container->userns->uids;
 }
 
-static bool create(const RuntimeContainer *container, const char *bundle, const char *pid_file, bool by_hand,
-                   GError **error) {
+/* Not in a service, whose control group systemd kills. */
+static bool is_by_hand(const RuntimeContainer *container) {
+        return !container->request->detach && !container->request->state_dir;
+}
+
+static bool create(const RuntimeContainer *container, const char *bundle, const char *pid_file, GError **error) {
         RuntimeCall call = { .what = "create the container",
                              .n_passed = container->preserve_fds,
-                             .takes_along = by_hand };
+                             .takes_along = is_by_hand(container) };
         g_autofree char *preserve = g_strdup_printf("--preserve-fds=%d", container->preserve_fds);
         const char *words[] = { "create", "--bundle", bundle, "--pid-file", pid_file, NULL, NULL, NULL, NULL };
         size_t n = 5;
@@ -161,7 +165,7 @@ static bool start(const RuntimeContainer *container, pid_t payload, GError **err
                (!name || await_exec(container, payload, name, error));
 }
 
-static pid_t create_and_start(const RuntimeContainer *container, bool by_hand, GError **error) {
+static pid_t create_and_start(const RuntimeContainer *container, GError **error) {
         g_autofree char *bundle = g_build_filename(container->state_root, BUNDLE, NULL);
         g_autofree char *mounts = g_build_filename(container->state_root, MOUNTS, NULL);
         g_autofree char *pid_file = g_build_filename(container->state_root, PID_FILE, NULL);
@@ -177,7 +181,7 @@ static pid_t create_and_start(const RuntimeContainer *container, bool by_hand, G
             !program_bundle_write(container, bundle, error))
                 return -1;
         timing_mark(container->timing, TIMING_RUNTIME);
-        if (create(container, bundle, pid_file, by_hand, error))
+        if (create(container, bundle, pid_file, error))
                 payload = read_pid(container, pid_file, error);
         timing_mark(container->timing, TIMING_EXEC);
         if (payload > 0 && runtime_adopt(container, payload, error) && start(container, payload, error))
@@ -193,7 +197,7 @@ static bool become_parent(GError **error) {
 
 pid_t program_start(const RuntimeContainer *container, int *ret_exec_errno, GError **error) {
         *ret_exec_errno = 0;
-        return become_parent(error) ? create_and_start(container, false, error) : -1;
+        return become_parent(error) ? create_and_start(container, error) : -1;
 }
 
 /*
@@ -239,11 +243,11 @@ static bool begin_guard(const RuntimeContainer *container, Guard *ret, GError **
 }
 
 static void end_guard(Guard *guard) {
-        int status;
-
+        if (guard->fd < 0)
+                return;
         (void) !write(guard->fd, "", 1);
         close(guard->fd);
-        (void) process_wait(guard->pid, &status, 0);
+        (void) process_wait(guard->pid, NULL, 0);
 }
 
 static int wait_for(pid_t payload, const sigset_t *all, int stop_signal, GError **error) {
@@ -260,21 +264,21 @@ static int wait_for(pid_t payload, const sigset_t *all, int stop_signal, GError 
                 (void) kill(payload, SIGKILL);
                 return -1;
         }
-        return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+        return process_exit_status(status);
 }
 
 int program_run(const RuntimeContainer *container, int stop_signal, GError **error) {
         g_autofree char *mounts = g_build_filename(container->state_root, MOUNTS, NULL);
         sigset_t all;
         pid_t payload;
-        Guard guard = { 0 };
+        Guard guard = { .fd = -1 };
         int status;
 
         sigfillset(&all);
         sigprocmask(SIG_BLOCK, &all, NULL);
-        if (!become_parent(error) || !begin_guard(container, &guard, error))
+        if (!become_parent(error) || (is_by_hand(container) && !begin_guard(container, &guard, error)))
                 return -1;
-        payload = create_and_start(container, true, error);
+        payload = create_and_start(container, error);
         status = payload > 0 ? wait_for(payload, &all, stop_signal, error) : -1;
         end_guard(&guard);
         program_mounts_detach(container, mounts);

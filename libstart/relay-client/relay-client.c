@@ -93,18 +93,11 @@ int relay_connect(const char *path, GError **error) {
         return fd;
 }
 
-static bool is_same_file(int a, int b) {
-        struct stat first, second;
-
-        return fstat(a, &first) == 0 && fstat(b, &second) == 0 && first.st_dev == second.st_dev &&
-               first.st_ino == second.st_ino;
-}
-
 bool relay_pipes_make(const int files[2], bool is_shared, int reads[2], int writes[2], GError **error) {
         for (int i = 0; i < 2; i++) {
                 if (files[i] < 0)
                         continue;
-                if (i == 1 && is_shared && files[0] >= 0 && is_same_file(files[0], files[1])) {
+                if (i == 1 && is_shared && files[0] >= 0 && fd_is_same_file(files[0], files[1])) {
                         writes[1] = fcntl(writes[0], F_DUPFD_CLOEXEC, 3);
                         if (writes[1] < 0)
                                 return error_set_errno(error, errno,

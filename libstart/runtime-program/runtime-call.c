@@ -80,7 +80,7 @@ static void call_for(const RuntimeCall *call, pid_t caller) {
         if (ended > 0 && status == 0)
                 _exit(0);
         process_kill_descendants();
-        _exit(ended <= 0 ? EXIT_KEYTURN : WIFSIGNALED(status) ? KILLED_BY + WTERMSIG(status) : WEXITSTATUS(status));
+        _exit(ended <= 0 ? EXIT_KEYTURN : process_exit_status(status));
 }
 
 static pid_t fork_guarded(const RuntimeCall *call) {

@@ -22,10 +22,10 @@ typedef struct RuntimeContainer {
         GBytes *filter;     /* seccomp, raw BPF; NULL is unconfined */
         int layer_mount;    /* detached mount to put on layer_place, first; or -1 */
         const char *layer_place;
-        MountLabel label;  /* of the file systems that are mounted for it */
-        int root_mount;    /* the same, to put on the spec's root.path */
-        bool root_is_kept; /* a directory of the host's, in which others may write, too */
-        int secrets_mount; /* the same as root_mount, to put on secrets_place */
+        MountLabel label;    /* of the file systems that are mounted for it */
+        int root_mount;      /* the same, to put on the spec's root.path */
+        bool root_is_shared; /* a directory of the host's, in which others may write, too */
+        int secrets_mount;   /* the same as root_mount, to put on secrets_place */
         const char *secrets_place;
         const ContainerRequest *request; /* for the mounts */
         const UserNamespace *userns;

@@ -92,7 +92,7 @@ static bool finish_mounts(RuntimeHooks *hooks, GError **error) {
         const runtime_spec_schema_config_schema *spec = container->spec;
         int root = hooks->mounts.root_fd;
 
-        if (!masks_make(root, spec, container->mounts, container->root_is_kept, &container->label, error) ||
+        if (!masks_make(root, spec, container->mounts, container->root_is_shared, &container->label, error) ||
             ((spec->root->readonly || runtime_hooks_leave_mounts(container)) &&
              !mount_tree_end(root, spec->root->readonly, error)))
                 return false;
@@ -134,12 +134,11 @@ static int configure(void *cookie, enum handler_configure_phase phase, libcrun_c
 static int set_mounts(void *cookie, libcrun_container_t *crun, const char *rootfs, libcrun_error_t *err) {
         RuntimeHooks *hooks = cookie;
         MountPlan *plan = hooks->container->mounts;
-        bool is_libcruns = runtime_hooks_leave_mounts(hooks->container);
+        bool is_left = runtime_hooks_leave_mounts(hooks->container); /* for libcrun, or for OCI hooks */
         GError *error = NULL;
-        bool done = is_libcruns ? mounts_open_for_libcrun(plan, &hooks->mounts, &error) :
-                                  finish_mounts(hooks, &error);
+        bool done = is_left ? mounts_open_for_libcrun(plan, &hooks->mounts, &error) : finish_mounts(hooks, &error);
 
-        return !done ? fail(error, err) : is_libcruns ? 0 : 1;
+        return !done ? fail(error, err) : is_left ? 0 : 1;
 }
 
 static int pivot_root(void *cookie, libcrun_container_t *crun, const char *rootfs, libcrun_error_t *err) {

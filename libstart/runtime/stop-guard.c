@@ -28,7 +28,7 @@ static int guard(pid_t child, const sigset_t *all, const RuntimeContainer *conta
                 (void) kill(child, SIGKILL);
                 return EXIT_KEYTURN;
         }
-        return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+        return process_exit_status(status);
 }
 
 bool stop_guard_fork(const RuntimeContainer *container, int signal, int *ret_status, GError **error) {

@@ -289,5 +289,5 @@ int streams_copy(Streams *streams, pid_t child, GError **error) {
         ok &= finish(streams, &streams->errors, ok ? error : NULL);
         if (!ok)
                 return -1;
-        return WIFSIGNALED(streams->status) ? 128 + WTERMSIG(streams->status) : WEXITSTATUS(streams->status);
+        return process_exit_status(streams->status);
 }
