@@ -19,9 +19,22 @@ char *specifiers_escape(const char *text, const char *special) {
         return g_string_free(escaped, FALSE);
 }
 
+const char *specifiers_find_directory(char specifier) {
+        static const struct {
+                char specifier;
+                const char *directory;
+        } all[] = { { 'C', "/var/cache" }, { 'E', "/etc" },     { 'L', "/var/log" }, { 'S', "/var/lib" },
+                    { 'T', "/tmp" },       { 'V', "/var/tmp" }, { 'h', "/root" },    { 't', "/run" } };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
+                if (all[i].specifier == specifier)
+                        return all[i].directory;
+        return NULL;
+}
+
 /* Of these, systemd makes absolute paths. */
 static bool is_absolute(const char *path) {
-        return path[0] == '/' || (path[0] == '%' && path[1] && strchr("CdEhLStTV", path[1]));
+        return path[0] == '/' || (path[0] == '%' && (path[1] == 'd' || specifiers_find_directory(path[1])));
 }
 
 char *specifiers_required_path(const char *path) {
@@ -34,19 +47,6 @@ char *specifiers_required_path(const char *path) {
         while (length > 0 && path[length - 1] != '/')
                 length--;
         return length > 1 ? g_strndup(path, length) : NULL;
-}
-
-const char *specifiers_find_directory(char specifier) {
-        static const struct {
-                char specifier;
-                const char *directory;
-        } all[] = { { 'C', "/var/cache" }, { 'E', "/etc" },     { 'L', "/var/log" }, { 'S', "/var/lib" },
-                    { 'T', "/tmp" },       { 'V', "/var/tmp" }, { 'h', "/root" },    { 't', "/run" } };
-
-        for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
-                if (all[i].specifier == specifier)
-                        return all[i].directory;
-        return NULL;
 }
 
 /* Absolute, or NULL. Transfer full. */

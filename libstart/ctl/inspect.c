@@ -41,11 +41,11 @@ int command_inspect(const GPtrArray *all, const Options *options, char **words, 
                                                "IMAGE-ID",  "~CREATED", "STORE",     "@LAYERS", "@COMMAND", "USER",
                                                "WORKDIR",   "HOSTNAME", "@ADDRESS",  "@PORTS",  "@MOUNTS",  "CGROUP",
                                                "%MEMORY",   "#CPU-MS",  "#RESTARTS", "CONFIG",  NULL };
-        const ContainerUnit *container = words[0] && !words[1] ? container_units_get(all, words[0], error) : NULL;
+        const ContainerUnit *container = words[0] ? container_units_get(all, words[0], error) : NULL;
         g_autoptr(Table) table = table_new(columns);
         g_auto(RunningFacts) facts = { 0 };
 
-        if (!words[0] || words[1])
+        if (!words[0])
                 error_set(error, KT_ERROR_USAGE, "'inspect' takes one container");
         if (!container)
                 return -1;

@@ -48,5 +48,6 @@ char *health_plan_print(const HealthPlan *plan);
 HealthPlan *health_plan_parse(const char *text, GError **error);
 
 /* What can be read of it, and defaults for what cannot: who may not run the check knows what follows nevertheless.
- * *damage: what parse() says. NULL, with that, where not even the container's name can be read. Transfer full. */
+ * *damage: what health_plan_parse() says. NULL, with that, where not even the container's name can be read. Transfer
+ * full. */
 HealthPlan *health_plan_salvage(const char *text, GError **damage);

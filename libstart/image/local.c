@@ -106,7 +106,7 @@ bool local_is_of_no_use(const char *name) {
         g_autoptr(GError) error = NULL;
         g_autofree char *usable = local_find(name, &error), *torn = error ? local_find_listed(name) : NULL;
 
-        return !usable && torn;
+        return torn;
 }
 
 /* How many names the image has in what local_list() has returned; -1: it is not there. */

@@ -125,16 +125,12 @@ static bool add_rules(scmp_filter_ctx context, const SeccompProfile *profile, co
 }
 
 static bool check_size(GBytes *filter, GError **error) {
-        gsize size = g_bytes_get_size(filter), n = size / sizeof(struct sock_filter);
+        gsize n = g_bytes_get_size(filter) / sizeof(struct sock_filter);
 
-        if (size == 0 || size % sizeof(struct sock_filter) != 0)
-                return error_set(error, KT_ERROR_FAILED, "libseccomp made a filter of %zu bytes", size);
-        if (n > BPF_MAXINSNS)
-                return error_set(error, KT_ERROR_FAILED,
-                                 "the filter would have %zu instructions, and the kernel takes %d: "
-                                 "the profile needs fewer rules with arguments",
-                                 n, BPF_MAXINSNS);
-        return true;
+        return n <= BPF_MAXINSNS || error_set(error, KT_ERROR_FAILED,
+                                              "the filter would have %zu instructions, and the kernel takes %d: "
+                                              "the profile needs fewer rules with arguments",
+                                              n, BPF_MAXINSNS);
 }
 
 /* libseccomp takes what write(2) says for a success, also where memory was short and it wrote a part. A part whose

@@ -215,12 +215,12 @@ static char *describe_names(const ImageSearch *search) {
 
 /* Where that may be why. Transfer full. */
 static char *describe_missing(const StoreConf *conf) {
-        g_autoptr(GString) text = g_string_new(NULL);
+        GString *text = g_string_new(NULL);
 
         for (char **store = conf->stores + conf->n_writable; *store; store++)
                 if (access(*store, F_OK) < 0 && errno == ENOENT)
                         g_string_append_printf(text, "; '%s' is not there", *store);
-        return g_string_free(g_steal_pointer(&text), FALSE);
+        return g_string_free(text, FALSE);
 }
 
 static bool set_not_found(const ImageSearch *search, GPtrArray *tried, GError **error) {

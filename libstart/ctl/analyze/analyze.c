@@ -103,11 +103,8 @@ int command_analyze(const GPtrArray *all, const Options *options, char **words, 
         const ContainerUnit *only = words[0] ? container_units_get(all, words[0], error) : NULL;
         g_autoptr(GArray) rows = g_array_new(FALSE, FALSE, sizeof(PlotRow));
 
-        if (words[0] && (!only || words[1])) {
-                if (only)
-                        error_set(error, KT_ERROR_USAGE, "'analyze' takes one container, or none for all");
+        if (words[0] && !only)
                 return -1;
-        }
         g_array_set_clear_func(rows, clear_row);
         if (options->svg && !only)
                 return plot_boot(all, rows, error);

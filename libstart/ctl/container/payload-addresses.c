@@ -58,11 +58,11 @@ static void take_address(Addresses *addresses, const struct nlmsghdr *header) {
 
 static void take_answer(Addresses *addresses, const char *answer, int length) {
         for (const struct nlmsghdr *header = (const void *) answer; NLMSG_OK(header, length) && !addresses->ended;
-             header = NLMSG_NEXT(header, length))
+             header = NLMSG_NEXT(header, length)) {
                 if (header->nlmsg_type == RTM_NEWADDR)
                         take_address(addresses, header);
-                else
-                        addresses->ended = true; /* NLMSG_DONE, or NLMSG_ERROR */
+                addresses->ended |= header->nlmsg_type == NLMSG_DONE;
+        }
 }
 
 static int ask(void) {
@@ -77,22 +77,21 @@ static int ask(void) {
         return fd >= 0 && send(fd, &question, sizeof question, 0) == sizeof question ? fd_steal(&fd) : -1;
 }
 
+/* NULL where not all that is to be shown has come. */
 static char *list_addresses(void) {
-        Addresses addresses = { .text = g_string_new(NULL) };
+        g_autoptr(GString) text = g_string_new(NULL);
+        Addresses addresses = { .text = text };
         g_autofree char *answer = g_malloc(ANSWER_SIZE);
         _cleanup_close_ int fd = ask();
 
         for (int i = 0; fd >= 0 && i < ANSWERS_MAX && !addresses.ended; i++) {
                 ssize_t n = recv(fd, answer, ANSWER_SIZE, 0);
 
-                if (n >= 0)
-                        take_answer(&addresses, answer, (int) n);
-                else if (errno != EINTR)
+                if (n < 0 && errno != EINTR)
                         break;
+                take_answer(&addresses, answer, (int) MAX(n, 0));
         }
-        if (addresses.n == 0)
-                g_string_append(addresses.text, "none");
-        return g_string_free(addresses.text, FALSE);
+        return addresses.ended ? g_strdup(addresses.n > 0 ? text->str : "none") : NULL;
 }
 
 /* A thread that ends in there: a user could not come back, as the machine's network is not hers. */

@@ -254,12 +254,12 @@ static bool open_both(const ContainerUnit *container, Diff *diff, GError **error
 
 int command_diff(const GPtrArray *all, const Options *options, char **words, GError **error) {
         static const char *const columns[] = { "CHANGE", "TYPE", "%SIZE", "PATH", NULL };
-        const ContainerUnit *container = words[0] && !words[1] ? container_units_get(all, words[0], error) : NULL;
+        const ContainerUnit *container = words[0] ? container_units_get(all, words[0], error) : NULL;
         g_autoptr(Table) table = table_new(columns);
         Diff diff = { .root = -1, .image = -1, .table = table };
         bool ok;
 
-        if (!words[0] || words[1])
+        if (!words[0])
                 error_set(error, KT_ERROR_USAGE, "'diff' takes one container");
         if (!container)
                 return -1;

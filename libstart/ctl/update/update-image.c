@@ -271,9 +271,9 @@ static void go_back(Group *group) {
         roll_back(group, containers, "its rollback was interrupted");
 }
 
-/* The new image may not be whole, or not on the disk: then it may work, and it is not the registry's that does not.
- * Transfer full; NULL: it is. */
-static char *find_harm(Group *group) {
+/* Has the new image on the disk, and known as what has come. It may not be whole, or not be there: then it may work,
+ * and it is not the registry's that does not. Returns what is wrong; NULL: nothing. Transfer full. */
+static char *settle_arrival(Group *group) {
         g_autoptr(GError) error = NULL;
         char *harm = NULL;
 
@@ -290,7 +290,7 @@ static char *find_harm(Group *group) {
  * perhaps, is only watched. */
 static void resume(Group *group, const Options *options) {
         g_autoptr(GPtrArray) containers = g_ptr_array_new(), old = find_others(group, group->old, NULL);
-        g_autofree char *reason = find_harm(group);
+        g_autofree char *reason = settle_arrival(group);
 
         log_notice("An update of '%s' was interrupted: seeing whether the new image works", group->name);
         group->is_pulled = !group->notes.keep;
