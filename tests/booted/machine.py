@@ -543,8 +543,9 @@ class Machine:
         files = self.run(['find', '/run/keyturn', '/run/systemd/generator', '/run/systemd/generator.early',
                           '/run/systemd/transient', '/dev/shm', '/tmp', '-xdev'], check=False).out.splitlines()
         processes = [line for line in self.run(['ps', '-e', '-o', 'args=']).out.splitlines()
-                     # nor systemd's own children: that remove what a unit had, or are about to execute its command
-                     if not line.startswith(('ps -e', '(', '/usr/lib/systemd/systemd-executor '))]
+                     # nor systemd's own children: that remove what a unit had, or are about to execute its command;
+                     # nor a network's moment to be used again, which ends by itself
+                     if not line.startswith(('ps -e', '(', '/usr/lib/systemd/systemd-executor ')) and line != '/bin/sleep 2']
         return {'mounts': sorted(mounts), 'files': sorted(files), 'processes': sorted(processes)}
 
     def settled(self, find=None):

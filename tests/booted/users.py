@@ -16,11 +16,15 @@ def printed(section):
     return [block.strip('\n') + '\n' for block in text.split('\0') if block.strip()]
 
 
-def as_user(machine, command, name='alice', check=True, timeout=60):
+def becoming(name):
+    """What stands before a command of the user's."""
     uid = str(USERS[name])
-    return machine.run(['setpriv', '--reuid', uid, '--regid', uid, '--init-groups', 'env', '-C', f'/home/{name}',
-                        f'XDG_RUNTIME_DIR=/run/user/{uid}', f'HOME=/home/{name}', f'USER={name}', 'sh', '-c', command],
-                       check=check, timeout=timeout)
+    return ['setpriv', '--reuid', uid, '--regid', uid, '--init-groups', 'env', '-C', f'/home/{name}',
+            f'XDG_RUNTIME_DIR=/run/user/{uid}', f'HOME=/home/{name}', f'USER={name}']
+
+
+def as_user(machine, command, name='alice', check=True, timeout=60):
+    return machine.run([*becoming(name), 'sh', '-c', command], check=check, timeout=timeout)
 
 
 def make_user(machine, name):

@@ -48,6 +48,9 @@ LETS_GO = '-b execve'
 MEDDLING = ('short ', 'signal ')
 # Who waits longer than that hangs.
 LIMIT = 20
+# What protects a payload, as it sees it; and where it has written that to a file of a volume.
+SHOW = 'grep -E "^(Cap|Seccomp|NoNewPrivs|Uid|Gid|Groups)" /proc/self/status; cut -d" " -f5,6 /proc/self/mountinfo | sort; echo end'
+SHOWN = 'for i in $(seq 50); do grep -qs end /srv/faults/shown && break; sleep 0.1; done; cat /srv/faults/shown'
 STATE = r"""
 find /run/keyturn /run/netns /var/lib/keyturn /var/lib/containers/storage/volumes -xdev 2>/dev/null |
         grep -v -e /.health-every$ -e ^/run/keyturn/seccomp/ -e ^/var/lib/keyturn/cut$ | sort
@@ -79,6 +82,7 @@ class Operation:
     never_fails: bool = False
     lets_go: bool = False  # strace lets go of what it executes, in a command as in a service
     payload: str = r'execve\("/bin/sh"'  # from where on a process is not keyturn's
+    program: str = ''  # from where on the command is keyturn's
     undoing: tuple = ()  # what may be done while it is under way: after that it is as if it had never been
     using: tuple = ()  # the same: after that it has been done
 
@@ -143,7 +147,7 @@ def calls_of(machine, operation):
     """The calls of an operation's processes, until each executes the payload: their numbers in their process, and lines."""
     done = do(machine, operation, '-e trace=all')
     assert done.status == 0, done
-    counts, payloads, calls = collections.Counter(), set(), []
+    counts, payloads, calls, is_begun = collections.Counter(), set(), [], not operation.program
     for line in read_trace(machine):
         match = re.match(r'(\d+) +(\w+)\(', line)
         if not match or match[1] in payloads:
@@ -151,7 +155,9 @@ def calls_of(machine, operation):
         if re.search(operation.payload, line):
             payloads.add(match[1])
         counts[match.groups()] += 1
-        calls.append((match[2], counts[match.groups()], line))
+        is_begun = is_begun or re.search(operation.program, line)
+        if is_begun:
+            calls.append((match[2], counts[match.groups()], line))
     machine.run(operation.undo)
     return calls
 

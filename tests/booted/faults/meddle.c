@@ -9,8 +9,8 @@
  *
  * one, half: each call by one byte, or half of what is there. all: each signal. SEED: every other call, by chance;
  * the same number is the same chance. CALL:N: only the Nth of each process, by half, in words of eight bytes. What is
- * done is a line of TRACE. The command's process stays its caller's child: another one traces it. What is not
- * keyturn's is let go when it is executed. */
+ * done is a line of TRACE. The command's process stays its caller's child: another one traces it. Where keyturn
+ * executes what is not its own, that is let go. */
 #include <elf.h>
 #include <err.h>
 #include <errno.h>
@@ -104,7 +104,7 @@ typedef struct {
         pid_t pid;
         unsigned ordinal, total;
         unsigned times[TIMES_MAX];
-        bool is_ours, is_inside;
+        bool is_ours;
         uint64_t signalled_at; /* the instruction whose call was interrupted last; it is not again, at once */
         /* What is put back when the call has ended. */
         bool is_changed;
@@ -375,9 +375,11 @@ static void handle_stop(Process *process, int status) {
         if (number == (SIGTRAP | 0x80)) {
                 handle_call(process);
         } else if (event == PTRACE_EVENT_EXEC) {
+                bool was_ours = process->is_ours;
+
                 process->is_ours = is_ours(process->pid);
                 process->is_changed = false;
-                if (!process->is_ours) {
+                if (was_ours && !process->is_ours) {
                         ptrace(PTRACE_DETACH, process->pid, NULL, NULL);
                         forget(process->pid);
                         return;

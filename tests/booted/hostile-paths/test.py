@@ -234,8 +234,8 @@ def test_a_link_in_an_overlays_directories_leads_nowhere(machine):
 def test_a_link_that_a_build_has_left_leads_nowhere(machine):
     machine.write('/etc/containers/systemd/made.build', '[Build]\nImageTag=localhost/made\nVolume=/srv/data:/data\n'
                                                         'SetWorkingDirectory=/srv/context\n')
-    said = attack(machine, 'Image=localhost/test/busybox\nVolume=/srv/data/sub:/x', payload='cat /x/root/secret',
-                  volume='Volume=/srv/data/:/data:rw')
+    attack(machine, 'Image=localhost/test/busybox\nVolume=/srv/data/sub:/x', payload='cat /x/root/secret',
+           volume='Volume=/srv/data/:/data:rw')
     machine.run('systemctl stop attacker; rm /etc/containers/systemd/attacker.container; systemctl daemon-reload')
     machine.mark()
     machine.run('systemctl start victim', check=False)

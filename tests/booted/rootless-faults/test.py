@@ -2,38 +2,33 @@
 """As faults, of what a user's manager starts: her containers, and what is made ahead of them."""
 
 import os
+import shlex
 import sys
 import textwrap
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), '../faults'))
 
 import users  # noqa: E402
-from matrix import STATE, Operation, change, run, write_script  # noqa: E402
+from matrix import SHOW, SHOWN, STATE, Operation, change, run, write_script  # noqa: E402
 from world import make_world  # noqa: E402
 
 PACKAGES = ('passt',)
 TEST_SECONDS = 900
 BUSYBOX = 'localhost/test/busybox'
-# What protects the payload, as it sees it.
 SHOWS = f"""
     [Container]
     Image={BUSYBOX}
     Network=none
     Volume=/srv/faults:/out
-    Exec=sh -c 'trap exit TERM; (grep -E "^(Cap|Seccomp|NoNewPrivs|Uid|Gid|Groups)" /proc/self/status; cut -d" " -f5,6 /proc/self/mountinfo | sort; echo end) >/out/shown; sleep 1000 & wait'
+    Exec=sh -c 'trap exit TERM; ({SHOW}) >/out/shown; sleep 1000 & wait'
     """
-SHOWN = 'for i in $(seq 50); do grep -qs end /srv/faults/shown && break; sleep 0.1; done; cat /srv/faults/shown'
-
-
-def as_user(name):
-    """What stands before a user's command."""
-    uid = users.USERS[name]
-    return f'setpriv --reuid {uid} --regid {uid} --init-groups env XDG_RUNTIME_DIR=/run/user/{uid} HOME=/home/{name} '
+# What is there for containers of hers.
+FILES = f'cd /run/user/{users.USERS["alice"]}/keyturn && find . | grep -v -e seccomp -e /network/.leases | sort\n'
 
 
 def put_before_users_service(machine, unit, file, once=False):
     """Of alice's container 'mine', and the systemctl of her manager for a command."""
-    systemctl = as_user('alice') + 'systemctl --user '
+    systemctl = shlex.join(users.becoming('alice')) + ' systemctl --user '
     machine.run('mkdir -p /srv/faults && chmod 0777 /srv/faults')
     users.container(machine, 'mine', textwrap.dedent(file) + '[Service]\nKillSignal=SIGKILL\n')
     command = [line for line in machine.run(f'{systemctl} cat {unit}').out.splitlines() if line.startswith('ExecStart=')][-1]
@@ -45,15 +40,11 @@ def put_before_users_service(machine, unit, file, once=False):
 
 
 def test_start_of_a_user(machine):
-    uid = users.USERS['alice']
     systemctl = put_before_users_service(machine, 'mine', SHOWS)
     run(machine, Operation(
         sample=4,
         command=systemctl + 'start mine',
-        state=STATE + f"""
-            cd /run/user/{uid}/keyturn && find . | grep -v seccomp | sort
-            cut -d" " -f5 /proc/$(cut -d" " -f1 .view)/mountinfo | sort
-            """,
+        state=f'{STATE}{FILES}cut -d" " -f5 /proc/$(cut -d" " -f1 .view)/mountinfo | sort',
         result=SHOWN, undo=f'{systemctl} stop mine; {systemctl} reset-failed; rm -f /srv/faults/shown'),
         # nobody was there who holds her namespaces, and only a message's first byte said so
         known_meddling=('short one', 'short half'))
@@ -61,16 +52,17 @@ def test_start_of_a_user(machine):
 
 def test_view_of_a_user(machine):
     """What alice's containers see of the machine: whole, with all of her ids, or not at all."""
-    systemctl, as_alice = put_before_users_service(machine, 'mine', SHOWS), as_user('alice')
+    systemctl = put_before_users_service(machine, 'mine', SHOWS)
     begin = f'{systemctl} start keyturn-relay'
     holder = f'/proc/$(cut -d" " -f1 /run/user/{users.USERS["alice"]}/keyturn/.view)'
     # Not as her service: newuidmap(1) has root's rights where root traces it, and not where she does.
     run(machine, Operation(
         sample=4,
-        command='{} ' + as_alice + '/usr/lib/keyturn/libstart view', before=begin,
+        command=f"{{}} {shlex.join(users.becoming('alice'))} /usr/lib/keyturn/libstart view", before=begin,
+        program=r'execve\("/usr/lib/keyturn/libstart"', state=STATE + FILES,
         result=f'cat {holder}/uid_map {holder}/gid_map; cut -d" " -f5 {holder}/mountinfo | sort', undo=begin, again=True),
         # it had one id, and no others
-        known=[('openat', '/etc/(passwd|subuid|subgid)"', 'EIO'),
+        known=[('openat', '/etc/passwd"', 'EIO'), ('openat', '/etc/subuid"', 'EIO'), ('openat', '/etc/subgid"', 'EIO'),
                # the relay that has the one before was not told, nor by all that came later
                ('pidfd_open', 1, 'EMFILE'), ('pidfd_send_signal', '', 'EPERM')])
 
@@ -103,7 +95,7 @@ def test_network_of_a_user(machine):
         run(machine, Operation(
             sample=2, once=True,
             command=f'{systemctl} start mine',
-            state=STATE + f'cd /run/user/{users.USERS["alice"]}/keyturn && find . | grep -v -e seccomp -e /network/.leases | sort',
+            state=STATE + FILES,
             # pasta that was killed is started again, without strace.
             result=f'in="nsenter -t $({systemctl} show -P MainPID mine) -n"; '
                    'for i in $(seq 50); do [ $($in ip -o -4 addr | wc -l) = 2 ] && break; sleep 0.1; done; '

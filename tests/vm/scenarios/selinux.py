@@ -180,7 +180,7 @@ def check_paths(text, private):
     assert labels == dict.fromkeys(('private/linked', 'outside/linked', 'outside/secret'), 'system_u:object_r:var_t:s0'), text
 
 
-def check_podman(said):
+def check_podman(said, report):
     for name in PODMAN:
         # Podman runs where nothing is enforced.
         ours, podmans = ([PAIR.sub('PAIR', line.strip(' \0')) for line in said[key].splitlines()
@@ -188,7 +188,7 @@ def check_podman(said):
                          for key in (name, f'podman {name}'))
         if name == 'plain':
             ours = ours[:len(podmans)]  # it was started again
-        assert len(podmans) > 5 and ours == podmans, f'{name}: {ours} {podmans}'
+        assert len(podmans) > 5 and ours == podmans, f'{name}: {ours} {podmans}\n{report.trouble(1000)}'
 
 
 def run(vm):
@@ -210,7 +210,7 @@ def run(vm):
     check_labels(labels)
     private = FILE + labels['private'].split('s0')[1]
     check_paths(said['paths'], private)
-    check_podman(said)
+    check_podman(said, report)
 
     written = '/etc/x\n/dev/shm/x\nready\n'
     for name in ('plain', 'typed', 'disabled', 'nested', 'init'):
