@@ -19,8 +19,8 @@ typedef enum LimitChoice {
 } LimitChoice;
 
 /* With Podman both do, in two cgroups, one in the other: of limits the smaller one, of weights the outer one, as
- * nothing competes in it with the payload. Which limit is smaller cannot be known of a percentage of the machine's
- * memory, for example. */
+ * nothing competes in it with the payload. OOMPolicy= is how the service ends, whatever the inner one would do. Which
+ * limit is smaller cannot be known of a percentage of the machine's memory, for example. */
 LimitChoice cgroup_limits_choose(const char *setting, const char *of_service, const char *of_option);
 
 /* PidsLimit= and Memory=: Podman sets them on a cgroup of the container's own. Here the payload is in its service's
