@@ -3,6 +3,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "libstart/base/error.h"
 #include "libstart/base/printable.h"
@@ -82,9 +83,12 @@ void printable_print(const char *format, ...) {
 }
 
 bool printable_flush(GError **error) {
-        errno = EIO; /* where it was an earlier write that failed */
+        errno = EIO;
         if (fflush(stdout) == 0 && !ferror(stdout))
                 return true;
+        /* Of an earlier write that failed nobody has kept the reason. The next one fails by the same. */
+        if (errno == EIO && write(STDOUT_FILENO, "\n", 1) >= 0)
+                errno = EIO;
         clearerr(stdout); /* it is said once */
         return error_set_errno(error, errno, "Cannot write to standard output");
 }

@@ -61,7 +61,7 @@ static const struct {
         { "/dev/null", 1, NULL },
         { "/dev/full", 0, NULL },
         { "/dev/full", 1, "Cannot write to standard output: No space left on device" },
-        { "/dev/full", 1 << 20, "Cannot write to standard output" },
+        { "/dev/full", 1 << 20, "Cannot write to standard output: No space left on device" },
 };
 
 START_TEST(test_flush) {
