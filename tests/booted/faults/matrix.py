@@ -95,7 +95,7 @@ def strace(options):
 def write_script(machine, once=False):
     """To be put before a service's command."""
     # Not what it executes, as netavark's servers, which go on.
-    machine.write('/run/faults.sh', f'#!/bin/sh\noptions=$(cat /run/faults.options) || exec "$@"\n{"rm /run/faults.options" if once else ""}\n'
+    machine.write('/run/faults.sh', f'#!/bin/sh\noptions=$(cat /run/faults/options) || exec "$@"\n{"rm /run/faults/options" if once else ""}\n'
                   f'case $options in {MEDDLE}*) exec $options "$@";; esac\n'
                   f'exec {strace(LETS_GO + " $options")} "$@"\n', 0o755)
 
@@ -114,7 +114,10 @@ def put_before_services(machine, operation):
 
 
 def set_options(machine, options):
-    with open(machine.path('/run/faults.options'), 'w') as file:
+    # A user's script may remove it, too.
+    os.makedirs(machine.path('/run/faults'), exist_ok=True)
+    os.chmod(machine.path('/run/faults'), 0o777)
+    with open(machine.path('/run/faults/options'), 'w') as file:
         file.write(options)
 
 
@@ -368,7 +371,8 @@ def run(machine, operation, known=(), known_meddling=()):
     set_options(machine, '-e trace=execve')
     machine.run(operation.undo)
     calls = calls_of(machine, operation)
-    before = machine.run(operation.state, check=False).out
+    # What is not needed any more may go a moment later.
+    before = machine.settled(lambda: machine.run(operation.state, check=False).out)
     first = do(machine, operation, '-e trace=execve')
     assert first.status == 0, first
     right = {'result': machine.run(operation.result).out, 'state': before}

@@ -527,7 +527,7 @@ def test_first_health_check(machine):
     run(machine, Operation(
         command='sh /run/check', services=('keyturn-health@web.service',),
         result='grep -o healthy /run/keyturn/web/.health.json; systemctl is-active keyturn-health-web.timer',
-        undo='rm -f /run/faults.options; systemctl stop web keyturn-health@web; systemctl reset-failed; '
+        undo='rm -f /run/faults/options; systemctl stop web keyturn-health@web; systemctl reset-failed; '
              'while pgrep "strace|meddle"; do sleep 0.02; done',
         once=True, never_fails=True, sample=0),  # others fail the check, which may end a payload
         # there was no other one, and not a word
@@ -883,10 +883,10 @@ def test_relay(machine):
         # Debian 12's journalctl leaves out the first line of all that match, unless that with the cursor matches, too.
         before='rm -f /srv/faults/go; echo begin | systemd-cat -t talks; journalctl --sync; journalctl -q -n 1 -t talks _TRANSPORT=stdout '
                "--show-cursor | sed -n 's/^-- cursor: //p' >/run/cursor; "
-               'rm -f /run/faults.options; systemctl start talks',
+               'rm -f /run/faults/options; systemctl start talks',
         # Last words without a line's end may be said twice, as lines are.
         result='. /run/said | sed -E "s/^(end)+/end/" | sort -Vu',
-        undo='touch /srv/faults/go; systemctl stop talks joins; rm -f /run/faults.options; systemctl reset-failed; '
+        undo='touch /srv/faults/go; systemctl stop talks joins; rm -f /run/faults/options; systemctl reset-failed; '
              'systemctl kill -s KILL keyturn-relay.service; systemctl start keyturn-relay.service; '
              'while pgrep "strace|meddle"; do sleep 0.02; done',
         # The relay itself stays, with workers or without.
