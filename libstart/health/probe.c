@@ -172,10 +172,6 @@ static pid_t fork_bound(void) {
         return pid;
 }
 
-static int exit_status(int status) {
-        return process_exit_status(status);
-}
-
 static int run_command(const Probe *probe, EnterProcess *process, GError **error) {
         int ends[2], pidfd, status;
         pid_t pid;
@@ -193,7 +189,7 @@ static int run_command(const Probe *probe, EnterProcess *process, GError **error
         close(ends[1]);
         read_until_end(probe, pidfd, ends[0]);
         if (process_wait(pid, &status, 0) == pid)
-                return exit_status(status);
+                return process_exit_status(status);
         error_set_errno(error, errno, "Cannot wait for the command");
         return EXIT_KEYTURN;
 }
@@ -317,7 +313,7 @@ ProbeResult probe_end(Probe *probe) {
         fd_close(&probe->group);
         probe->kept = g_strndup(probe->output->text, MIN(atomic_load(&probe->output->length), probe->max_output));
         return (ProbeResult) {
-                .exit_status = exit_status(status),
+                .exit_status = process_exit_status(status),
                 .timed_out = probe->timed_out || ended == 0,
                 .is_left = ended == 0,
                 .output = probe->kept,

@@ -59,7 +59,6 @@ enum { N_KERNEL_DIRECTORIES = 2 };
 
 typedef struct Places {
         MaskLinks links; /* and the root, and the mounts in it */
-        bool has_masked; /* one of the mounts has a mask in it, and is open */
         KernelDirectory kernel[N_KERNEL_DIRECTORIES];
 } Places;
 
@@ -80,10 +79,6 @@ static bool is_kernels(const runtime_spec_schema_config_schema *spec, const Kern
         return found;
 }
 
-static bool is_open_for_mask(const ContainerMount *mount) {
-        return mount->is_masked && mount->fd >= 0;
-}
-
 static Places find_places(int root_fd, const runtime_spec_schema_config_schema *spec, const MountPlan *mounts,
                           bool is_root_shared) {
         Places places = {
@@ -94,8 +89,6 @@ static Places find_places(int root_fd, const runtime_spec_schema_config_schema *
 
         for (size_t i = 0; i < N_KERNEL_DIRECTORIES; i++)
                 places.kernel[i].is_wanted = is_kernels(spec, &places.kernel[i]);
-        for (guint i = 0; i < mounts->n_mounts; i++)
-                places.has_masked |= is_open_for_mask(mounts->mounts[i]);
         return places;
 }
 
@@ -126,9 +119,9 @@ static const ContainerMount *find_mount(const MountPlan *plan, const char *path)
 }
 
 static const ContainerMount *find_masked_mount(const Places *places, const char *path) {
-        const ContainerMount *mount = places->has_masked ? find_mount(places->links.mounts, path) : NULL;
+        const ContainerMount *mount = find_mount(places->links.mounts, path);
 
-        return mount && is_open_for_mask(mount) ? mount : NULL;
+        return mount && mount->is_masked && mount->fd >= 0 ? mount : NULL;
 }
 
 /* Not where a mount of the user's lies in it: links in that are followed from the container's root. Nor where a
