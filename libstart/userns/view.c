@@ -167,7 +167,10 @@ static bool show_systemd(const char *runtime, GError **error) {
                 g_autofree char *place = g_build_filename(own, kept[i], NULL);
 
                 mounts[i] = clone_tree(path);
-                done = mounts[i] < 0 || directory_make(place, 0700, error);
+                if (mounts[i] >= 0)
+                        done = directory_make(place, 0700, error);
+                else
+                        done = errno == ENOENT || error_set_errno(error, errno, "Cannot mount '%s'", path);
         }
         done = done && show_at(own, "/run/systemd", error);
         for (size_t i = 0; done && i < G_N_ELEMENTS(kept); i++) {
@@ -283,6 +286,13 @@ static bool replace_holder(GError **error) {
         return user_view_announce(lock, error);
 }
 
+/* One that could not say that it holds the view before was not told. systemd starts it again, and it looks. */
+static void end_relay(void) {
+        static const char *const words[] = { "/usr/bin/systemctl", "--user", "kill", "keyturn-relay", NULL };
+
+        (void) host_program_run(words, NULL, NULL);
+}
+
 /* Until the relay has entered what this process has made, and said so. */
 static bool hand_over(GError **error) {
         for (int i = 0; i < TRIES; i++) {
@@ -291,11 +301,12 @@ static bool hand_over(GError **error) {
 
                 if (fd >= 0 && holder != getpid())
                         return true;
+                if (i == TRIES / 4)
+                        end_relay();
                 g_usleep(TRY_USEC);
         }
         return error_set(error, KT_ERROR_FAILED,
-                         "The user's relay has not taken the namespaces: systemctl --user kill keyturn-relay, and "
-                         "systemctl --user restart keyturn-view");
+                         "The user's relay has not taken the namespaces: systemctl --user status keyturn-relay");
 }
 
 bool view_make(GError **error) {

@@ -446,6 +446,16 @@ def test_a_view_that_is_made_anew(machine):
     start(machine, 'other')
 
 
+def test_a_relay_that_could_not_say_that_it_is_the_holder(machine):
+    """Nobody can tell it, and it took no view any more."""
+    start(machine)
+    before = view(machine)
+    as_user(machine, 'printf "%-20s %-20s\\n" $(sh -c "echo \\$\\$") 1 >$XDG_RUNTIME_DIR/keyturn/.view; systemctl --user restart keyturn-view')
+    assert not set(view(machine)) & set(before)
+    as_user(machine, 'systemctl --user restart mine')
+    assert inside(machine, 'id -u') == '0'
+
+
 def test_a_view_is_made_anew_while_its_holder_is_killed(machine):
     start(machine)
     for i in range(12):
