@@ -150,7 +150,7 @@ def calls_of(machine, operation):
     """The calls of an operation's processes, until each executes the payload: their numbers in their process, and lines."""
     done = do(machine, operation, '-e trace=all')
     assert done.status == 0, done
-    counts, payloads, calls, is_begun = collections.Counter(), set(), [], not operation.program
+    counts, payloads, calls, is_begun = collections.Counter(), set(), [], False
     for line in read_trace(machine):
         match = re.match(r'(\d+) +(\w+)\(', line)
         if not match or match[1] in payloads:

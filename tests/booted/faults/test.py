@@ -19,7 +19,6 @@ from matrix import (KILL, LETS_GO, MEDDLE, MEMORY, NEVER, SHOW, SHOWN, SLOW, STA
 TEST_SECONDS = 900  # the relay's faults take five seconds each, and twice that beside others
 BUSYBOX = 'localhost/test/busybox'
 EMPTY = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'  # sha256
-# What protects the payload, as it sees it.
 # As where TasksMax= or a limit of processes is reached: none can be made from the first, the second ... on.
 NO_PROCESS = [('clone,clone3,fork,vfork', f'{number}+', 'EAGAIN') for number in (1, 2, 3)]
 
@@ -47,7 +46,14 @@ def test_start_by_hand(machine):
 
 
 LIVES = 'sleep 987'
-ENDS = f"for i in $(seq 300); do pgrep -f '^{LIVES}' >/dev/null || exit 0; sleep 0.05; done; exit 1"  # once that has ended
+
+
+def ends(pattern):
+    """A command that succeeds once all whose command line is like that have ended."""
+    return f"for i in $(seq 300); do pgrep -f '{pattern}' >/dev/null || exit 0; sleep 0.05; done; pgrep -a -f '{pattern}'; exit 1"
+
+
+ENDS = ends(f'^{LIVES}')
 
 
 def test_nothing_runs_on(machine):
@@ -121,7 +127,7 @@ def test_killed_while_another_is_slow(machine):
                         f"until ! pgrep -x strace; do sleep 0.05; done >/dev/null")
             if '--detach' in command:
                 machine.run(f"pkill -KILL -f '^{LIVES}'", check=False)
-            done = machine.run(f"({ENDS}) && ({ENDS.replace(f'^{LIVES}', own)})", check=False)
+            done = machine.run(ends(f'^{LIVES}|{own}'), check=False)
             assert done.status == 0, (command, call, number, done, machine.read(TRACE))
         machine.run(f'{command} true')
 

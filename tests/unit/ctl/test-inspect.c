@@ -73,14 +73,13 @@ START_TEST(test_broken) {
 }
 END_TEST
 
-static const char *const wrong[][3] = { { NULL } };
-
 START_TEST(test_usage) {
+        char *words[] = { NULL };
         g_autoptr(GPtrArray) all = new_containers();
         g_autoptr(GError) error = NULL;
 
         add_container(all, "u.service", "--name=web|i");
-        ck_assert_int_eq(command_inspect(all, &plain, (char **) wrong[_i], &error), -1);
+        ck_assert_int_eq(command_inspect(all, &plain, words, &error), -1);
         expect_error(error, KT_ERROR_USAGE, "'inspect' takes one container");
 }
 END_TEST
@@ -91,5 +90,5 @@ TEST_MAIN("ctl/inspect", {
         tcase_add_test(tcase, test_text);
         tcase_add_test(tcase, test_stopped);
         tcase_add_test(tcase, test_broken);
-        tcase_add_loop_test(tcase, test_usage, 0, G_N_ELEMENTS(wrong));
+        tcase_add_test(tcase, test_usage);
 })
