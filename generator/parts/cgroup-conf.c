@@ -3,7 +3,6 @@
 
 #include "generator/parts/cgroup-conf.h"
 #include "generator/parts/cgroup-limits.h"
-#include "generator/parts/kernel-control.h"
 #include "generator/unit/keys.h"
 #include "libstart/base/error.h"
 #include "libstart/value/size.h"
@@ -77,23 +76,11 @@ static const char *find_key(const char *file) {
 
 bool cgroup_setting_apply(Conversion *container, const char *setting, CgroupConvert *convert, const char *value,
                           GError **error) {
-        const UnitLine *line = service_user_line(container->service, setting);
         g_autofree char *converted = convert(value, error);
-        LimitChoice choice;
 
-        if (!converted)
-                return false;
-        choice = line ? cgroup_limits_choose(setting, line->value, converted) : LIMIT_OF_OPTION;
-        if (choice == LIMIT_UNKNOWN)
-                return error_set(error, KT_ERROR_USAGE, "%s= in [Service] says the same; remove one of the two",
-                                 setting);
-        if (line && !g_str_equal(line->value, converted))
-                conversion_warning(container, line, "PodmanArgs= in [Container] says the same: %s counts",
-                                   choice == LIMIT_OF_SERVICE ? "this one" : "the smaller one there");
-        if (choice == LIMIT_OF_OPTION)
-                service_set(container->service, setting, converted);
-        kernel_control_need(container, setting);
-        return true;
+        if (converted)
+                cgroup_limits_put(container, setting, converted, "PodmanArgs=");
+        return converted;
 }
 
 static bool set_key(Conversion *container, const char *key, const char *value, GError **error) {

@@ -76,34 +76,43 @@ bool cgroup_limits_set_swap(Conversion *container, const char *value, GError **e
         return true;
 }
 
+static bool read_number(const char *text, guint64 min, double *ret_limit) {
+        guint64 n;
+
+        if (!g_ascii_string_to_unsigned(text, 10, min, G_MAXINT64, &n, NULL))
+                return false;
+        *ret_limit = (double) n;
+        return true;
+}
+
 /* A number and one of systemd's letters, which are capital. What systemd would ignore (1g) is no limit. */
 static bool read_size(const char *text, bool may_be_zero, double *ret_limit) {
         static const char letters[] = "KMGT";
         size_t digits = strspn(text, "0123456789");
         const char *letter = text[digits] ? strchr(letters, text[digits]) : NULL;
         g_autofree char *number = g_strndup(text, digits);
-        guint64 n;
 
-        if ((text[digits] && (!letter || text[digits + 1])) ||
-            !g_ascii_string_to_unsigned(number, 10, !may_be_zero, G_MAXINT64, &n, NULL))
+        if ((text[digits] && (!letter || text[digits + 1])) || !read_number(number, !may_be_zero, ret_limit))
                 return false;
-        *ret_limit = ldexp((double) n, letter ? 10 * (int) (letter - letters + 1) : 0);
+        *ret_limit = ldexp(*ret_limit, letter ? 10 * (int) (letter - letters + 1) : 0);
         return true;
 }
 
 static bool read_limit(const char *setting, const char *text, double *ret_limit) {
         char *end;
 
-        if (g_str_equal(text, "infinity"))
+        if (g_str_equal(text, "infinity")) {
                 *ret_limit = HUGE_VAL;
-        else if (g_str_equal(setting, "CPUQuota")) {
+                return true;
+        }
+        if (g_str_equal(setting, "CPUQuota")) {
                 *ret_limit = g_ascii_isdigit(text[0]) ? g_ascii_strtod(text, &end) : 0;
                 return *ret_limit > 0 && g_str_equal(end, "%");
-        } else
-                return g_str_has_prefix(setting, "Memory") &&
-                       read_size(text, !g_str_equal(setting, "MemoryMax") && !g_str_equal(setting, "MemoryHigh"),
-                                 ret_limit);
-        return true;
+        }
+        if (g_str_equal(setting, "TasksMax"))
+                return read_number(text, 1, ret_limit);
+        return g_str_has_prefix(setting, "Memory") &&
+               read_size(text, !g_str_equal(setting, "MemoryMax") && !g_str_equal(setting, "MemoryHigh"), ret_limit);
 }
 
 LimitChoice cgroup_limits_choose(const char *setting, const char *of_service, const char *of_option) {
@@ -138,7 +147,7 @@ static char *find_swap(Conversion *container) {
         return g_strdup_printf("%" G_GUINT64_FORMAT, both < memory ? 0 : both - memory);
 }
 
-static void set_limit(Conversion *container, const char *setting, const char *value, const char *key) {
+void cgroup_limits_put(Conversion *container, const char *setting, const char *value, const char *option) {
         const UnitLine *line = service_user_line(container->service, setting);
         LimitChoice choice = line ? cgroup_limits_choose(setting, line->value, value) : LIMIT_OF_OPTION;
 
@@ -146,43 +155,24 @@ static void set_limit(Conversion *container, const char *setting, const char *va
                 return;
         if (choice == LIMIT_UNKNOWN)
                 conversion_problem(container, line,
-                                   "%s in [Container] limits the same, and '%s' cannot be compared with it; remove "
-                                   "one of the two",
-                                   key, line->value);
-        else if (line && choice == LIMIT_OF_OPTION)
-                conversion_warning(container, line, "%s in [Container] limits the same: the smaller one counts", key);
-        if (choice != LIMIT_OF_SERVICE)
+                                   "%s in [Container] says the same, and '%s' cannot be compared with it; remove one "
+                                   "of the two",
+                                   option, line->value);
+        else if (line && !g_str_equal(line->value, value))
+                conversion_warning(container, line, "%s in [Container] says the same: %s counts", option,
+                                   choice == LIMIT_OF_SERVICE ? "this one" : "the smaller one there");
+        if (choice == LIMIT_OF_OPTION)
                 service_set(container->service, setting, value);
         if (!g_str_equal(value, "infinity"))
                 kernel_control_need(container, setting);
 }
 
-/* With Podman both count, in two cgroups: so the smaller one does. How much a percentage is only systemd knows. */
-static bool is_below(Conversion *container, const UnitLine *line, guint64 limit) {
-        guint64 other;
-
-        if (g_ascii_string_to_unsigned(line->value, 10, 1, G_MAXUINT64, &other, NULL))
-                conversion_warning(container, line,
-                                   "PidsLimit=%s in [Container] limits the same: the smaller one counts",
-                                   container->limits.pids);
-        else {
-                conversion_problem(container, line,
-                                   "PidsLimit= in [Container] limits the same, and '%s' cannot be compared with it; "
-                                   "remove one of the two",
-                                   line->value);
-                return true;
-        }
-        return limit < other;
-}
-
+/* Podman has a limit where the file says nothing. */
 static void set_pids_limit(Conversion *container) {
-        const UnitLine *line = service_user_line(container->service, "TasksMax");
-        guint64 limit = container->limits.pids ? g_ascii_strtoull(container->limits.pids, NULL, 10) : 0;
-
-        if (limit > 0)
-                kernel_control_need(container, "TasksMax");
-        if (!line || (limit > 0 && (g_str_equal(line->value, "infinity") || is_below(container, line, limit))))
-                service_set(container->service, "TasksMax", container->limits.pids ?: PIDS_LIMIT);
+        if (container->limits.pids)
+                cgroup_limits_put(container, "TasksMax", container->limits.pids, "PidsLimit=");
+        else if (!service_user_line(container->service, "TasksMax"))
+                service_set(container->service, "TasksMax", PIDS_LIMIT);
 }
 
 /* Podman's own limit of it is in the same cgroup. */
@@ -193,7 +183,7 @@ static void set_swap(Conversion *container) {
         if (swap && of_memory && cgroup_limits_choose("MemorySwapMax", swap, of_memory) == LIMIT_OF_OPTION)
                 swap = of_memory;
         if (swap || of_memory)
-                set_limit(container, "MemorySwapMax", swap ?: of_memory, swap ? "--cgroup-conf" : "Memory=");
+                cgroup_limits_put(container, "MemorySwapMax", swap ?: of_memory, swap ? "--cgroup-conf" : "Memory=");
 }
 
 void cgroup_limits_service(Conversion *container) {
@@ -202,6 +192,6 @@ void cgroup_limits_service(Conversion *container) {
                 swap_problem(container,
                              "the limit of the memory is missing; write Memory=, or MemorySwapMax= in [Service]");
         if (container->limits.memory)
-                set_limit(container, "MemoryMax", container->limits.memory, "Memory=");
+                cgroup_limits_put(container, "MemoryMax", container->limits.memory, "Memory=");
         set_swap(container);
 }

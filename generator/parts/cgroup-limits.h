@@ -23,6 +23,10 @@ typedef enum LimitChoice {
  * limit is smaller cannot be known of a percentage of the machine's memory, for example. */
 LimitChoice cgroup_limits_choose(const char *setting, const char *of_service, const char *of_option);
 
+/* Have [Service] say what an option says, which is named in warnings and problems. Where it says something itself, as
+ * cgroup_limits_choose() has it. value "infinity": no limit. */
+void cgroup_limits_put(Conversion *container, const char *setting, const char *value, const char *option);
+
 /* PidsLimit= and Memory=: Podman sets them on a cgroup of the container's own. Here the payload is in its service's
  * cgroup, so they become settings of [Service]. Called after the keys of [Container] have been applied. */
 void cgroup_limits_service(Conversion *container);

@@ -28,6 +28,8 @@ static const struct {
         { "CPUQuota", "200%", "50.00%", LIMIT_OF_OPTION },
         { "CPUWeight", "20", "100", LIMIT_OF_SERVICE },
         { "OOMPolicy", "stop", "kill", LIMIT_OF_SERVICE },
+        { "TasksMax", "20", "10", LIMIT_OF_OPTION },
+        { "TasksMax", "20%", "10", LIMIT_UNKNOWN },
         { "AllowedCPUs", "0", "0", LIMIT_OF_SERVICE },
         { "AllowedCPUs", "0", "1", LIMIT_UNKNOWN },
         { "OOMScoreAdjust", "5", "6", LIMIT_UNKNOWN },
