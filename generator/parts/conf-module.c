@@ -267,12 +267,10 @@ static void apply_all(const Module *module, const TomlValue *top) {
 /* The user's own come first, as with Podman. Transfer full. */
 static GPtrArray *find_directories(const KeyturnConf *conf) {
         GPtrArray *directories = g_ptr_array_new_with_free_func(g_free);
-        const char *config = g_getenv("XDG_CONFIG_HOME"), *home = g_getenv("HOME");
+        char *own = keyturn_conf_is_users(conf) ? specifiers_file_path("/", "%E/" BELOW, NULL) : NULL;
 
-        if (keyturn_conf_is_users(conf) && config && config[0] == '/')
-                g_ptr_array_add(directories, g_build_filename(config, BELOW, NULL));
-        else if (keyturn_conf_is_users(conf) && home && home[0] == '/')
-                g_ptr_array_add(directories, g_build_filename(home, ".config", BELOW, NULL));
+        if (own)
+                g_ptr_array_add(directories, own);
         g_ptr_array_add(directories, g_strdup("/etc/" BELOW));
         g_ptr_array_add(directories, g_strdup("/usr/share/" BELOW));
         return directories;
