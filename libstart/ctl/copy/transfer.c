@@ -114,10 +114,21 @@ static char *make_name(void) {
         return g_strdup_printf(".keyturnctl-%08x%08x", g_random_int(), g_random_int());
 }
 
+/* What is mounted in another namespace than ours, such as a mask, would go with the name. No payload can move it. */
+static bool is_mount_point(int in, const char *name) {
+        _cleanup_close_ int fd = resolve_open(in, name, O_PATH | O_NOFOLLOW, 0, RESOLVE_BENEATH | RESOLVE_NO_XDEV);
+
+        return fd < 0 && errno == EXDEV;
+}
+
 /* `temporary` is ours, whatever else is there now. */
 static bool put_in_place(const Transfer *transfer, int to, const char *temporary, const char *name, GError **error) {
-        if (renameat(to, temporary, to, name) == 0)
+        bool is_busy = is_mount_point(to, name);
+
+        if (!is_busy && renameat(to, temporary, to, name) == 0)
                 return true;
+        if (is_busy)
+                errno = EBUSY;
         fail(transfer, error);
         (void) unlinkat(to, temporary, 0);
         return false;

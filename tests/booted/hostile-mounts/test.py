@@ -21,6 +21,15 @@ def test_an_overlay_beside_a_tmpfs(machine):
     assert machine.read('/srv/lower/file') == 'old\n'
 
 
+def test_places_in_a_root_that_is_read_only(machine):
+    """Of what is mounted last, too: they were to be made where libcrun had made the root read-only."""
+    machine.run('mkdir -p /srv/lower')
+    for option in ('O', 'rshared', 'rslave', 'ro'):
+        start(machine, 'one', f'ReadOnly=true\nVolume=/srv/lower:/a/b/c:{option}\n')
+        assert ' / ' not in inside(machine, 'one', 'grep " / " /proc/mounts | grep -v " ro,"', check=False)
+        inside(machine, 'one', 'grep " /a/b/c " /proc/mounts; ! mkdir /x /a/x 2>/dev/null')
+
+
 def test_a_subpath_beside_a_tmpfs(machine):
     machine.run(f'rm -rf {VOLUMES}/parts; mkdir -p {VOLUMES}/parts/_data/sub; chmod 700 {VOLUMES}/parts; '
                 f'echo all >{VOLUMES}/parts/_data/hidden; echo part >{VOLUMES}/parts/_data/sub/file')
@@ -81,3 +90,18 @@ def test_a_user_namespace_changes_none_of_this(machine):
     assert inside(machine, 'one', 'cat /t/o/file; echo new >/t/o/file; cat /t/o/file; ls /t/i/bin/busybox') == \
         'old\nnew\n/t/i/bin/busybox\n'
     assert machine.read('/srv/lower/file') == 'old\n'
+
+
+def test_a_copy_takes_nothing_away_that_is_mounted(machine):
+    """rename(2) from another mount namespace detaches what is mounted on the name that it replaces, and a mask is gone."""
+    machine.run('rm -rf /srv/x; mkdir /srv/x; echo MASKED >/srv/x/secret; echo volume >/srv/onefile; echo copied >/root/secret')
+    start(machine, 'box', 'Volume=/srv/x:/x\nMask=/x/secret\nVolume=/srv/onefile:/app/secret:ro', "sh -c 'ln -s /x /led; exec sleep 1000'")
+    machine.wait_for(lambda: inside(machine, 'box', 'readlink /led', check=False))
+    for target in ('/x/secret', '/x', '/led/', '/app/secret', '/app'):
+        done = machine.run(f'keyturnctl cp /root/secret box:{target}', check=False)
+        assert done.status and 'busy' in done.err, done
+        assert machine.read('/srv/x/secret') == 'MASKED\n' and machine.read('/srv/onefile') == 'volume\n', target
+        assert inside(machine, 'box', 'cut -d" " -f2 /proc/mounts | grep -c -e ^/x/secret$ -e ^/app/secret$') == '2\n', target
+        assert machine.run('ls -A /srv/x').out == 'secret\n'
+    machine.run('keyturnctl cp /root/secret box:/x/other')
+    assert machine.read('/srv/x/other') == 'copied\n'
