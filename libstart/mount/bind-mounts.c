@@ -103,7 +103,7 @@ static bool attach_below(const BindMountContext *context, int layer, int source,
 
         if (context->root_fd < 0)
                 return true;
-        target = root_file_open_mount_point(context->root_fd, wanted->oci->destination + 1, source, error);
+        target = root_file_open_mount_point(context->root_fd, wanted->oci->destination + 1, source, true, error);
         return target >= 0 && (mount_tree_put(layer, target) || fail_mount(wanted, error) >= 0);
 }
 
@@ -180,17 +180,19 @@ static int make_detached(const BindMountContext *context, ContainerMount *wanted
         return fd >= 0 ? fd : fail_mount(wanted, error);
 }
 
-/* Only the mount itself gets the flags; mounts below it keep theirs. */
+/* Only the mount itself gets the flags; mounts below it keep theirs. One that stays shared is a peer of its source.
+ */
 static bool restrict_mount(int fd, unsigned long flags, bool is_shared) {
+        bool stays = flags & MS_SHARED;
         struct mount_attr attributes = { .attr_set = flags & MOUNT_RESTRICTIONS,
                                          .attr_clr = ~flags & MOUNT_RESTRICTIONS };
-        struct mount_attr alone = { .propagation = MS_PRIVATE };
+        struct mount_attr exchange = { .propagation = stays ? MS_SHARED : MS_PRIVATE };
 
         G_STATIC_ASSERT(MOUNT_ATTR_RDONLY == MS_RDONLY && MOUNT_ATTR_NOSUID == MS_NOSUID &&
                         MOUNT_ATTR_NODEV == MS_NODEV && MOUNT_ATTR_NOEXEC == MS_NOEXEC);
         return syscall(SYS_mount_setattr, fd, "", AT_EMPTY_PATH, &attributes, sizeof attributes) == 0 &&
-               (!is_shared ||
-                syscall(SYS_mount_setattr, fd, "", AT_EMPTY_PATH | AT_RECURSIVE, &alone, sizeof alone) == 0);
+               (!(is_shared || stays) ||
+                syscall(SYS_mount_setattr, fd, "", AT_EMPTY_PATH | AT_RECURSIVE, &exchange, sizeof exchange) == 0);
 }
 
 static bool map_as_container(int mount, const ContainerMount *wanted, const UserNamespace *userns, GError **error) {
@@ -233,7 +235,7 @@ int bind_mount_clone(const BindMountContext *context, ContainerMount *wanted, GE
 
 bool bind_mount_attach(const BindMountContext *context, const ContainerMount *wanted, int mount, GError **error) {
         _cleanup_close_ int target = root_file_open_mount_point(context->root_fd, wanted->oci->destination + 1, mount,
-                                                                error);
+                                                                !wanted->is_behind_shared, error);
 
         if (target < 0)
                 return false;

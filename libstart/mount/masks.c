@@ -249,8 +249,9 @@ static bool mask(Places *places, const char *path, guint64 resolve, Covers *cove
                hide(seen, path, resolve, covers, error);
 }
 
-static bool make_read_only(Places *places, const char *path, GError **error) {
-        _cleanup_close_ int target = find_place(places, find_kernel_directory(places, path), path, 0), mount = -1;
+static bool make_read_only(Places *places, const char *path, guint64 resolve, GError **error) {
+        _cleanup_close_ int target = find_place(places, find_kernel_directory(places, path), path, resolve),
+                            mount = -1;
 
         if (target < 0 && errno == ENOENT)
                 return true;
@@ -274,7 +275,7 @@ bool masks_make(int root_fd, const runtime_spec_schema_config_schema *spec, cons
                 if (!mask(&places, linux_->masked_paths[i], resolve, &covers, error))
                         return false;
         for (size_t i = 0; i < linux_->readonly_paths_len; i++)
-                if (!make_read_only(&places, linux_->readonly_paths[i], error))
+                if (!make_read_only(&places, linux_->readonly_paths[i], resolve, error))
                         return false;
         return true;
 }

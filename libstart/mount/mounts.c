@@ -101,8 +101,8 @@ static bool prepare_for_libcrun(ContainerMount *mount, const BindMountContext *c
         if (mount->request && mount->request->id_map)
                 return error_set(
                         error, KT_ERROR_UNSUPPORTED,
-                        "Cannot mount '%s' on the container's '%s' with 'idmap': a tmpfs, or a mount that is "
-                        "shared with the host, has a shorter path, and such come first; mount it at a shorter path",
+                        "Cannot mount '%s' on the container's '%s' with 'idmap': a tmpfs, or a mount with slave "
+                        "propagation, has a shorter path, and such come first; mount it at a shorter path",
                         mount->oci->source, mount->oci->destination);
         return !mount->is_bind || path_value_covers(own, mount->oci->source) ||
                open_for_libcrun(mount, context, error);
@@ -151,6 +151,19 @@ static bool make_bind_mount(const BindMountContext *context, ContainerMount *mou
         return true;
 }
 
+/* Before anything is mounted in the root, which may be in its source. */
+static bool clone_shared(const MountPlan *plan, const BindMountContext *context, GError **error) {
+        for (guint i = plan->n_mounts; i > 0 && plan->mounts[i - 1]->flags & MS_SHARED; i--) {
+                ContainerMount *mount = plan->mounts[i - 1];
+
+                if (mount->maker == MAKER_LAST && mount->fd < 0)
+                        mount->fd = bind_mount_clone(context, mount, error);
+                if (mount->maker == MAKER_LAST && mount->fd < 0)
+                        return false;
+        }
+        return true;
+}
+
 /* On the host's /sys there is a cgroup file system already, and mount(2) takes no second one in its place. */
 static bool make_over(const BindMountContext *context, const ContainerMount *mount, GError **error) {
         _cleanup_close_ int fd = kernel_mount_make_detached(mount, &context->label, error);
@@ -165,9 +178,34 @@ static bool make_kernels(const BindMountContext *context, const ContainerMount *
                                 kernel_mount_make(context->root_fd, mount, &context->label, error);
 }
 
+static bool is_mount_point(int root_fd, const char *path) {
+        _cleanup_close_ int fd = resolve_open(root_fd, path, O_PATH, 0, RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
+        struct statx st;
+
+        return fd >= 0 && statx(fd, "", AT_EMPTY_PATH, 0, &st) == 0 && st.stx_attributes & STATX_ATTR_MOUNT_ROOT;
+}
+
+/* What a link had led to where something shared has come was there before it, and is hidden. */
+static bool check_none_hidden(const MountPlan *plan, int root_fd, GError **error) {
+        for (guint i = 0; i < plan->n_mounts && mount_plan_find_shared(plan); i++) {
+                const char *destination = plan->mounts[i]->oci->destination;
+
+                if (!is_mount_point(root_fd, destination))
+                        return error_set(
+                                error, KT_ERROR_FAILED,
+                                "Cannot mount on the container's '%s': a link in it leads to what is shared with the "
+                                "host; name the path without links, or give that mount private or slave propagation "
+                                "(rprivate, rslave)",
+                                destination);
+        }
+        return true;
+}
+
 bool mounts_make(const MountPlan *plan, bool last, const BindMountContext *context, const char *cwd, GError **error) {
         bool hidden = false;
 
+        if (!last && !clone_shared(plan, context, error))
+                return false;
         for (guint i = 0; i < plan->n_mounts; i++) {
                 ContainerMount *mount = plan->mounts[i];
                 bool kernels = mount->maker == MAKER_KERNEL;
@@ -180,7 +218,7 @@ bool mounts_make(const MountPlan *plan, bool last, const BindMountContext *conte
         }
         if (hidden)
                 (void) !root_file_make_directory(context->root_fd, cwd, 0, 0, NULL);
-        return true;
+        return !last || check_none_hidden(plan, context->root_fd, error);
 }
 
 /* What is in the image can be looked at before libcrun follows it, also as the contents of /proc would be copied into

@@ -144,7 +144,14 @@ static bool check_led_aside(int root_fd, int fd, const char *path, GError **erro
                 path);
 }
 
-int root_file_open_mount_point(int root_fd, const char *path, int source, GError **error) {
+static bool refuse_link(const char *path, GError **error) {
+        return error_set(error, KT_ERROR_FAILED,
+                         "Cannot mount on the container's '/%s': there is a link in it, which is not followed, as a "
+                         "mount is shared with the host; name the path without links",
+                         path);
+}
+
+int root_file_open_mount_point(int root_fd, const char *path, int source, bool follows, GError **error) {
         bool linked;
         _cleanup_close_ int fd = open_mount_point(root_fd, path, &linked);
 
@@ -157,7 +164,9 @@ int root_file_open_mount_point(int root_fd, const char *path, int source, GError
                 error_set_errno(error, errno, "Cannot open '%s' in the container", path);
                 return -1;
         }
-        return !linked || check_led_aside(root_fd, fd, path, error) ? fd_steal(&fd) : -1;
+        if (linked && !(follows ? check_led_aside(root_fd, fd, path, error) : refuse_link(path, error)))
+                return -1;
+        return fd_steal(&fd);
 }
 
 bool root_file_check_mount_point(int root_fd, const char *path, GError **error) {

@@ -48,8 +48,8 @@ static const struct MountWord {
         { "rprivate", ON_BIND | ON_KERNEL, MS_PRIVATE },
         { "slave", 0, MS_SLAVE },
         { "rslave", 0, MS_SLAVE },
-        { "shared", 0, MS_SHARED },
-        { "rshared", 0, MS_SHARED },
+        { "shared", ON_BIND, MS_SHARED },
+        { "rshared", ON_BIND, MS_SHARED },
         { "unbindable", 0, MS_UNBINDABLE },
         { "runbindable", 0, MS_UNBINDABLE },
 };
@@ -319,10 +319,6 @@ static bool is_shared(const ContainerMount *mount) {
         return mount->flags & MS_SHARED && mount->is_bind;
 }
 
-static bool has_propagation(const ContainerMount *mount) {
-        return is_shared(mount) || mount->flags & (MS_PRIVATE | MS_SLAVE | MS_UNBINDABLE);
-}
-
 const ContainerMount *mount_plan_find_shared(const MountPlan *plan) {
         for (guint i = 0; i < plan->n_mounts; i++)
                 if (is_shared(plan->mounts[i]))
@@ -330,31 +326,21 @@ const ContainerMount *mount_plan_find_shared(const MountPlan *plan) {
         return NULL;
 }
 
-/* The innermost mount above the path that has a propagation of its own. */
-static const ContainerMount *find_deciding(const MountPlan *plan, const char *path) {
-        const ContainerMount *found = NULL;
-
+static const ContainerMount *find_shared_above(const MountPlan *plan, const char *path, const ContainerMount *but) {
         for (guint i = 0; i < plan->n_mounts; i++) {
                 const ContainerMount *mount = plan->mounts[i];
 
-                if (path_value_covers(mount->oci->destination, path) && has_propagation(mount) &&
-                    (!found || path_value_covers(found->oci->destination, mount->oci->destination)))
-                        found = mount;
+                if (is_shared(mount) && mount != but && path_value_covers(mount->oci->destination, path))
+                        return mount;
         }
-        return found;
+        return NULL;
 }
 
 bool mount_plan_check_not_shared(const MountPlan *plan, const char *path, const char *what, GError **error) {
         g_autofree char *clean = path_value_clean(path);
-        const ContainerMount *mount = find_deciding(plan, clean);
+        const ContainerMount *mount = find_shared_above(plan, clean, NULL);
 
-        return !mount || !is_shared(mount) ||
-               error_set(
-                       error, KT_ERROR_USAGE,
-                       "%s '%s': the mount on '%s' shares what is mounted in it with the host, where this would be "
-                       "mounted, too, and stay: give that mount private or slave propagation (rprivate, rslave), or "
-                       "choose another path",
-                       what, path, mount->oci->destination);
+        return !mount || mount_request_refuse_in_shared(what, path, mount->oci->destination, error);
 }
 
 /*
@@ -376,7 +362,7 @@ static MountMaker find_maker(const ContainerMount *mount, bool cgroup2) {
         if (!mount->is_plain)
                 return MAKER_LIBCRUN;
         if (mount->is_bind)
-                return MAKER_BIND;
+                return is_shared(mount) ? MAKER_LAST : MAKER_BIND;
         if (!mount->kernel || (!cgroup2 && g_str_equal(oci->type, "cgroup")) ||
             (g_str_equal(oci->type, "tmpfs") && (mount->flags & MS_RDONLY || !has_mode(oci))))
                 return MAKER_LIBCRUN;
@@ -411,24 +397,47 @@ static bool put_behind(const MountPlan *plan, guint at, bool is_bind_mount, GErr
                        error_set(error, KT_ERROR_FAILED, "Cannot mount '%s' with these options", mount->oci->source);
 }
 
-static int compare_makers(const void *a, const void *b, void *data) {
-        const ContainerMount *first = *(ContainerMount *const *) a, *second = *(ContainerMount *const *) b;
+/* Those that are shared with the host come behind all others. */
+static int find_turn(const ContainerMount *mount) {
+        return is_shared(mount) ? MAKER_LAST + 1 : (int) MAX(mount->maker, MAKER_BIND);
+}
 
-        return (int) MAX(first->maker, MAKER_BIND) - (int) MAX(second->maker, MAKER_BIND);
+static int compare_makers(const void *a, const void *b, void *data) {
+        return find_turn(*(ContainerMount *const *) a) - find_turn(*(ContainerMount *const *) b);
+}
+
+static bool check_shared(const MountPlan *plan, GError **error) {
+        for (guint i = 0; i < plan->n_mounts && mount_plan_find_shared(plan); i++) {
+                const ContainerMount *mount = plan->mounts[i],
+                                     *other = find_shared_above(plan, mount->oci->destination, mount);
+
+                if (other)
+                        return mount_request_refuse_in_shared("Mount on", mount->oci->destination,
+                                                              other->oci->destination, error);
+                if (is_shared(mount) && !mount->is_plain)
+                        return error_set(error, KT_ERROR_UNSUPPORTED,
+                                         "Cannot mount '%s' shared with the host and with its other options",
+                                         mount->oci->source);
+        }
+        return true;
 }
 
 bool mount_plan_divide(MountPlan *plan, bool cgroup2, GError **error) {
         bool behind = false;
 
+        if (!check_shared(plan, error))
+                return false;
         for (guint i = 0; i < plan->n_mounts; i++) {
                 ContainerMount *mount = plan->mounts[i];
 
                 mount->maker = find_maker(mount, cgroup2);
                 behind |= mount->maker == MAKER_LIBCRUN;
-                if (behind && !put_behind(plan, i, mount->maker == MAKER_BIND, error))
+                if (behind && !is_shared(mount) && !put_behind(plan, i, mount->maker == MAKER_BIND, error))
                         return false;
         }
         sort_mounts(plan, compare_makers);
+        for (guint i = 1; i < plan->n_mounts; i++)
+                plan->mounts[i]->is_behind_shared = is_shared(plan->mounts[i - 1]);
         return true;
 }
 

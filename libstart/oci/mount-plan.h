@@ -23,7 +23,9 @@ typedef enum MountMaker {
         MAKER_KERNEL,  /* mount/kernel-mounts.h */
         MAKER_BIND,    /* mount/bind-mounts.h */
         MAKER_LIBCRUN, /* of the others the first one, and what comes behind that: it may lie on it */
-        MAKER_LAST,    /* mount/bind-mounts.h, after libcrun: what it cannot make, and what lies on such */
+        MAKER_LAST,    /* mount/bind-mounts.h, after libcrun: what it cannot make, and what lies on such. Then what
+                        * is shared with the host, where all that is mounted in it would be mounted, too: a link of
+                        * the image's or of a payload's, which nobody sees ahead, could lead any mount there */
 } MountMaker;
 
 /* How SELinux's label gets onto what is a container's own. */
@@ -53,7 +55,8 @@ typedef struct ContainerMount {
         bool is_plain;    /* no option means more than that, and than what keyturn does with its requests */
         bool is_volume;   /* where the image, or a user, wants a volume without a name */
         bool is_first;    /* one of the kernel's that is below none of the others */
-        MountMaker maker; /* mount_plan_divide() */
+        MountMaker maker; /* mount_plan_divide(), as the next */
+        bool is_behind_shared;
 
         /* For mount/mounts.h: */
         bool is_masked; /* in part: fd stays open until masks.h has hidden that */
@@ -126,10 +129,11 @@ const ContainerMount *mount_plan_find_shared(const MountPlan *plan);
 bool mount_plan_check_not_shared(const MountPlan *plan, const char *path, const char *what, GError **error);
 
 /* Say who makes each, and put them into that order. cgroup2: the host has the unified hierarchy and nothing else.
- * Fails where libcrun would have to mount something on what is mounted last. */
+ * Fails where libcrun would have to mount something on what is mounted last, and where anything would be mounted in
+ * what is shared with the host. */
 bool mount_plan_divide(MountPlan *plan, bool cgroup2, GError **error);
 
-/* Has libcrun anything to do? */
+/* Is there one of libcrun's, or a later one? Then libcrun prepares the root. */
 bool mount_plan_needs_libcrun(const MountPlan *plan);
 
 /* That. Transfer of the array alone. */

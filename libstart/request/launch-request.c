@@ -362,8 +362,7 @@ static const MountRequest *find_in_the_way(const GPtrArray *mounts, guint n, con
         for (guint i = 0; i < n; i++) {
                 const MountRequest *other = mounts->pdata[i];
 
-                if (has_place(other) && g_str_equal(mount->destination, other->destination) &&
-                    !mount_request_check_beside(mount, other, error))
+                if (has_place(other) && !mount_request_check_beside(mount, other, error))
                         return other;
         }
         return NULL;

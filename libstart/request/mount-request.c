@@ -365,6 +365,15 @@ bool mount_request_is_shared(const MountRequest *request) {
                (mount_request_has_option(request, "shared") || mount_request_has_option(request, "rshared"));
 }
 
+bool mount_request_refuse_in_shared(const char *what, const char *path, const char *shared, GError **error) {
+        return error_set(
+                error, KT_ERROR_USAGE,
+                "%s '%s': the mount on '%s' shares what is mounted in it with the host, where this would be "
+                "mounted, too, and stay: give that mount private or slave propagation (rprivate, rslave), or "
+                "choose another path",
+                what, path, shared);
+}
+
 static bool are_same(const GPtrArray *a, const GPtrArray *b) {
         if (a->len != b->len)
                 return false;
@@ -382,9 +391,19 @@ static bool is_same(const MountRequest *a, const MountRequest *b) {
                a->no_copy == b->no_copy && a->relabel == b->relabel;
 }
 
+static bool is_in_shared(const MountRequest *request, const MountRequest *other) {
+        return mount_request_is_shared(other) && path_value_covers(other->destination, request->destination);
+}
+
 bool mount_request_check_beside(const MountRequest *request, const MountRequest *other, GError **error) {
-        return mount_request_is_anonymous(request) || mount_request_is_anonymous(other) || is_same(request, other) ||
-               error_set(error, KT_ERROR_USAGE, MOUNT_REQUEST_TWO, request->destination);
+        if (g_str_equal(request->destination, other->destination))
+                return mount_request_is_anonymous(request) || mount_request_is_anonymous(other) ||
+                       is_same(request, other) ||
+                       error_set(error, KT_ERROR_USAGE, MOUNT_REQUEST_TWO, request->destination);
+        if (is_in_shared(request, other))
+                return mount_request_refuse_in_shared("Mount on", request->destination, other->destination, error);
+        return !is_in_shared(other, request) ||
+               mount_request_refuse_in_shared("Mount on", other->destination, request->destination, error);
 }
 
 bool mount_request_check_id_map(const MountRequest *request, bool has_userns, GError **error) {

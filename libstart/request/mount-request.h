@@ -72,8 +72,12 @@ bool mount_request_has_option(const MountRequest *request, const char *option);
 /* Is what is mounted in it also mounted on the host? */
 bool mount_request_is_shared(const MountRequest *request);
 
-/* Can `request` be asked for beside `other`, on the same destination? Only if it is the same once more. Volumes
- * without names are no mounts, and can. */
+/* Always false: a mount on `path`, or what else `what` says, would be in the one on `shared`, which is shared with
+ * the host. */
+bool mount_request_refuse_in_shared(const char *what, const char *path, const char *shared, GError **error);
+
+/* Can `request` be asked for beside `other`? On the same destination only if it is the same once more; volumes
+ * without names are no mounts, and can. And neither in the other, if that is shared with the host. */
 bool mount_request_check_beside(const MountRequest *request, const MountRequest *other, GError **error);
 #define MOUNT_REQUEST_TWO "Two different mounts are to be on '%s': leave one out"
 

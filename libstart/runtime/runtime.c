@@ -93,6 +93,7 @@ static bool has_hosts_name(const runtime_spec_schema_config_schema *spec) {
  * the array of the mounts. */
 typedef struct Remainder {
         runtime_spec_schema_config_schema spec;
+        runtime_spec_schema_config_schema_root root;
         runtime_spec_schema_config_linux linux_;
         runtime_spec_schema_config_schema_process process;
 } Remainder;
@@ -100,14 +101,17 @@ typedef struct Remainder {
 static void take_remainder(const RuntimeContainer *container, char **environment, Remainder *ret) {
         *ret = (Remainder) {
                 .spec = *container->spec,
+                .root = *container->spec->root,
                 .linux_ = *container->spec->linux,
                 .process = *container->spec->process,
         };
+        ret->spec.root = &ret->root;
         ret->spec.linux = &ret->linux_;
         ret->spec.process = &ret->process;
         ret->spec.mounts = mount_plan_list_for_libcrun(container->mounts, &ret->spec.mounts_len);
         if (has_hosts_name(container->spec))
                 ret->spec.hostname = NULL;
+        ret->root.readonly = false; /* places for mounts are made in it after libcrun's, too */
         ret->linux_.masked_paths_len = 0;
         ret->linux_.readonly_paths_len = 0;
         if (runtime_hooks_make_nodes(container))

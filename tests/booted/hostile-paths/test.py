@@ -613,6 +613,52 @@ def test_a_mount_is_not_led_onto_what_protects(machine):
     machine.run('rm -rf /srv/data /srv/fake')
 
 
+def hosts_mounts(machine):
+    return sorted(line.split()[4] for line in machine.read('/proc/1/mountinfo').splitlines() if ' /srv/' in line)
+
+
+def test_a_mount_is_not_led_into_what_is_shared_with_the_host(machine):
+    """What is mounted in such a volume is mounted on the host, and stays: with "/" it was a tmpfs of the payload's on the host's /etc."""
+    machine.run('rm -rf /srv/sh; mkdir -p /srv/sh/sub /srv/other /srv/second; touch /srv/sh/full; echo other >/srv/other/here')
+    make_root(machine, '/srv/hostile', 'rmdir tmp && ln -s /v/sub tmp && ln -s v l && ln -s /v/full f && ln -s bin/led g && mkdir -p bin/led v/sub run var/tmp && touch v/full')
+    import_image(machine, '/srv/hostile', 'VOLUME /l/image')
+    before = hosts_mounts(machine)
+    for volume in ('Volume=/srv/sh:/v:rshared', 'Volume=/srv/sh:/v:ro,shared'):
+        for line in ('ReadOnly=true', 'Tmpfs=/tmp', 'Tmpfs=/l/sub:notmpcopyup', 'Volume=/srv/other:/l/sub', 'Volume=/srv/other:/l/sub:rslave',
+                     'Mount=type=tmpfs,dst=/l/new', 'AddDevice=/dev/full:/f', 'AddDevice=/dev/full:/l/new', 'Volume=/srv/other:/l/sub:O',
+                     'Volume=/srv/second:/l/sub:rshared', 'PodmanArgs=--image-volume=tmpfs'):
+            said = say_mounts(machine, volume, line)
+            # A device is on the host's file of its name, where it is.
+            assert 'it has run' not in said and 'a link in it' in said or 'there is a link in it' in said, (volume, line, said)
+            assert hosts_mounts(machine) == before, (volume, line)
+        for line in ('Volume=/srv/other:/v/sub', 'Tmpfs=/v/sub', 'Volume=/srv/second:/v/sub:rshared', 'AddDevice=/dev/full:/v/new'):
+            said = say_mounts(machine, volume, line)
+            assert "the mount on '/v' shares" in said, (volume, line, said)
+        # Others are not concerned.
+        said = say_mounts(machine, volume, 'Volume=/srv/other:/g', 'Volume=/srv/second:/w:rshared', 'Tmpfs=/x/y')
+        assert 'it has run' in said and ' on /bin/led type' in said and ' on /v type' in said and ' on /x/y type' in said, said
+        assert hosts_mounts(machine) == before
+
+
+def test_a_mount_is_not_led_into_what_is_shared_by_the_payload(machine):
+    """It puts the link into a volume of its own, and its next start follows."""
+    before = hosts_mounts(machine)
+    turns = [(line, to, order) for order in (1, -1) for line, to in (
+        ('Tmpfs=/own/cache', '/v/sub'), ('Volume=/srv/other:/own/cache:ro', '/v/sub'), ('Volume=/srv/other:/own/cache:O', '/v/sub'),
+        ('Volume=/srv/other:/own/cache:rshared', '/v/sub'), ('AddDevice=/dev/full:/own/cache', '/v/full'))]
+    for line, to, order in turns:
+        machine.run('rm -rf /srv/sh /srv/own; mkdir -p /srv/sh/sub /srv/other; mkdir -pm 0777 /srv/own; touch /srv/sh/full')
+        volumes = ['Volume=/srv/own:/own', 'Volume=/srv/sh:/v:ro,rshared'][::order]
+        name = f'said{next(numbers)}'
+        file = '\n'.join(['[Container]', 'Image=localhost/test/busybox', *volumes, 'DropCapability=all', 'User=1234',
+                          f'Exec=sh -c "ln -s {to} /own/cache; echo it has run"', '[Service]', 'Type=oneshot', ''])
+        machine.container(name, file)
+        machine.run(f'systemctl start {name}')
+        machine.container(name, file.replace('[Service]', f'{line}\n[Service]'))
+        assert machine.run(f'test -h /srv/own/cache && systemctl start {name}', check=False).status, (line, order)
+        assert hosts_mounts(machine) == before, (line, order)
+
+
 def test_an_image_whose_proc_is_a_link_does_not_start(machine):
     """CVE-2019-19921: /proc would be mounted where the image wants it, and the masks be elsewhere."""
     for name in ('proc', 'sys', 'dev'):
