@@ -112,9 +112,10 @@ bool image_notes_write(int lock, const ImageNotes *notes, GError **error) {
 }
 
 bool image_notes_lead_back(void) {
-        g_autoptr(GDir) dir = g_dir_open(PATH_IMAGES, 0, NULL);
+        g_autoptr(GError) error = NULL;
+        g_autoptr(GDir) dir = g_dir_open(PATH_IMAGES, 0, &error);
         const char *name;
-        bool found = !dir;
+        bool found = !dir && !g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_NOENT);
 
         while (!found && dir && (name = g_dir_read_name(dir))) {
                 g_autofree char *path = g_build_filename(PATH_IMAGES, name, NULL);

@@ -62,8 +62,9 @@ static NetworkDefinition *parse(const NetworkConf *conf, const char *name, const
                 return network_definition_default(name, conf->default_subnet, error);
         if (!text) {
                 error_set(error, KT_ERROR_NOT_FOUND,
-                          "There is no network '%s': write %s.network, or make it with podman network create", name,
-                          name);
+                          "There is no network '%s': write %s.network, or make it with podman network create. If a "
+                          ".network file makes it, podman network prune has taken it: restart that file's service",
+                          name, name);
                 return NULL;
         }
         definition = network_definition_parse(text, length, name, error);

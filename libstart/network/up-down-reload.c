@@ -335,7 +335,8 @@ static bool renew_bridges(const NetworkConf *conf, GError **error) {
 
         if (bridges < 0 && !(user_bridges_forget(error) && up_for_pasta(&plan, conf, USER_BRIDGES, error)))
                 return false;
-        if (bridges < 0 && !unit_restart(WAY_OUT, error)) {
+        /* Or who was to do it was killed before. */
+        if (!namespace_state_has(USER_BRIDGES, STATE_NAMES) && !unit_restart(WAY_OUT, error)) {
                 unit_failure_explain(WAY_OUT, error);
                 return false;
         }

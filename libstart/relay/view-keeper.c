@@ -25,6 +25,8 @@
 #define TRIES 2000
 #define TRY_USEC 5000
 
+#define SETTLES 3
+
 enum { N_NAMESPACES = 2 };
 
 static bool leave_with_systemd(const int namespaces[static N_NAMESPACES], const char *address, GError **error) {
@@ -42,8 +44,7 @@ static bool leave_with_systemd(const int namespaces[static N_NAMESPACES], const 
                         error_set_errno(error, (int) -n, "Cannot leave the user's namespaces with systemd");
 }
 
-/* Who has made the view ends as soon as this process is its holder: the store has it before that. What fails here
- * keeps nobody's output: the relay goes on. */
+/* Who has made the view ends as soon as this process is its holder: the store has it before that. */
 static bool keep(const char *address, GError **error) {
         const int namespaces[] = { open("/proc/self/ns/user", O_RDONLY | O_CLOEXEC),
                                    open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC) };
@@ -71,28 +72,42 @@ static guint find_kept(const ListenFd *received, int ret[static N_NAMESPACES]) {
         return n;
 }
 
+/* A store without the view, or a holder that nobody knows, stays so: no other one comes and mends it. So it is tried
+ * again. What fails each time keeps nobody's output: the relay goes on. */
+static void settle(const char *address, bool is_kept, int lock) {
+        g_autoptr(GError) problem = NULL;
+
+        for (int i = 0; i < SETTLES; i++) {
+                g_clear_error(&problem);
+                is_kept = is_kept || keep(address, &problem);
+                if (is_kept && user_view_announce(lock, &problem))
+                        return;
+        }
+        if (!is_kept)
+                (void) user_view_announce(lock, NULL);
+        log_error("%s: later starts of this user may fail", problem->message);
+}
+
 /* Once. A holder that cannot be entered is none: it may have ended meanwhile. */
 static bool look(const int *kept, const char *address, GError **error) {
-        g_autoptr(GError) problem = NULL;
         _cleanup_close_ int lock = user_view_lock(error);
 
         if (lock < 0)
                 return false;
         if (user_view_try())
-                (void) keep(address, &problem);
-        else if (kept && enter_kept(kept))
+                settle(address, /* is_kept= */ false, lock);
+        else if (kept && enter_kept(kept)) {
                 user_view_assume();
-        if (user_view_is_entered())
-                (void) user_view_announce(lock, problem ? NULL : &problem);
-        if (problem)
-                log_error("%s: later starts of this user may fail", problem->message);
+                settle(address, /* is_kept= */ true, lock);
+        }
         return true;
 }
 
-/* What systemd had kept is lost, and the unit that makes it does not know. */
-static void ask_for_view(void) {
-        static const char *const words[] = { "/usr/bin/systemctl", "--user",       "--no-block",
-                                             "try-restart",        "keyturn-view", NULL };
+/* What systemd had kept is lost, and the unit that makes it does not know. One that has failed is needed only where
+ * containers run. */
+static void ask_for_view(bool has_output) {
+        const char *words[] = { "/usr/bin/systemctl", "--user", "--no-block", has_output ? "restart" : "try-restart",
+                                "keyturn-view",       NULL };
 
         (void) host_program_run(words, NULL, NULL);
 }
@@ -106,7 +121,7 @@ static bool take(const int *kept, const char *address, bool has_output, GError *
         }
         if (user_view_is_entered())
                 return true;
-        ask_for_view();
+        ask_for_view(has_output);
         return error_set(error, has_output ? KT_ERROR_NOT_FOUND : KT_ERROR_USAGE,
                          "The user has no namespaces for containers: systemctl --user restart keyturn-view");
 }

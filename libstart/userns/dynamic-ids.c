@@ -50,7 +50,8 @@ static char *find_record(const char *place, const char *unit) {
         return g_build_filename(place, unit, NAME_IDS, NULL);
 }
 
-/* What cannot be read may be a running container's, so that nobody gets ids before somebody has looked. */
+/* What cannot be read may be a running container's, so that nobody gets ids before somebody has looked. An empty one
+ * is nobody's: who made it had no room for the number, or was killed. */
 static bool read_record(const char *place, const char *unit, guint32 *ret_first, bool *ret_found, GError **error) {
         g_autofree char *path = find_record(place, unit), *text = NULL;
         guint64 first;
@@ -58,7 +59,7 @@ static bool read_record(const char *place, const char *unit, guint32 *ret_first,
         *ret_found = false;
         if (!file_read(path, &text, NULL, error))
                 return false;
-        if (!text)
+        if (!text || !*text)
                 return true;
         if (!g_ascii_string_to_unsigned(text, 10, DYNAMIC_IDS_FIRST, DYNAMIC_IDS_END - DYNAMIC_IDS_COUNT, &first,
                                         NULL))

@@ -23,8 +23,6 @@
 #define ASKED_MAX 1024
 /* What it says then. Its exit status is 2, which is also that of a Go program without threads. */
 #define IS_USED "volume is being used"
-/* No volume of Podman's has a name that begins with a dot. */
-#define ASIDE ".keyturn-"
 
 /* Podman writes to its database with each command that changes something. To ask it takes 40 ms, and on most machines
  * nobody calls it from one boot to the next. Transfer full; NULL: the database is elsewhere, or there is none yet. */
@@ -142,7 +140,7 @@ bool podman_record_find(const char *name, bool *ret_is_there, GError **error) {
 }
 
 bool podman_record_drop(const char *directory, const char *name, GError **error) {
-        g_autofree char *aside = g_strconcat(ASIDE, name, NULL);
+        g_autofree char *aside = g_strconcat(VOLUME_ASIDE, name, NULL);
         _cleanup_close_ int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC), lock = -1;
         bool is_answered;
 

@@ -85,12 +85,32 @@ int volume_open_data(int volume, const char *name, GError **error) {
         return fd;
 }
 
+/* An empty one in its place would be taken for it, by a database, and for ever. */
+static bool check_not_aside(const char *directory, const char *name, GError **error) {
+        g_autofree char *aside = g_strdup_printf("%s/" VOLUME_ASIDE "%s", directory, name);
+        _cleanup_close_ int lock = -1;
+
+        if (access(aside, F_OK) < 0)
+                return true;
+        lock = volumes_lock(directory, error); /* who is at it puts it back */
+        return lock >= 0 &&
+               (access(aside, F_OK) < 0 ||
+                error_set(error, KT_ERROR_FAILED,
+                          "The files of the volume '%s' are in '%s', as keyturn-volume@%s.service was interrupted: "
+                          "restart that one, or the service of its .volume file, which puts them back",
+                          name, aside, name));
+}
+
 int volume_open(const char *directory, const char *name, GError **error) {
         g_autofree char *path = g_build_filename(directory, name, NULL);
         _cleanup_close_ int fd = open_directory(AT_FDCWD, path), parent = -1, data = -1;
 
         if (fd >= 0 && faccessat(fd, DATA, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
                 return fd_steal(&fd);
+        if (!check_not_aside(directory, name, error))
+                return -1;
+        if (fd < 0)
+                fd = open_directory(AT_FDCWD, path);
         if (fd < 0) {
                 if (g_mkdir_with_parents(directory, 0700) == 0)
                         parent = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

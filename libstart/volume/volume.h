@@ -21,7 +21,12 @@ int volumes_lock(const char *directory, GError **error);
 /* Where its files are. Transfer full. */
 char *volume_path(const char *directory, const char *name);
 
-/* The volume's own directory, which is made with its _data if it is not there. Returns a descriptor, or -1. */
+/* Before the name of a volume that is elsewhere while Podman's record of it is removed (podman-record.h). None of
+ * Podman's has a name that begins with a dot. */
+#define VOLUME_ASIDE ".keyturn-"
+
+/* The volume's own directory, which is made with its _data if it is not there, and not aside either. Returns a
+ * descriptor, or -1. */
 int volume_open(const char *directory, const char *name, GError **error);
 
 /* The files of a volume that volume_open() gave: a descriptor that can be read, or -1. */

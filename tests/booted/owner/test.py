@@ -421,3 +421,13 @@ def test_nobody_may_nothing(machine):
     assert machine.run('test -e /srv/made', check=False).status
     inside(machine, 'cp /bin/busybox /su; chmod 4755 /su', 'nobodys')
     assert 'Permission denied' in inside(machine, 'su nobody -s /bin/sh -c "cat /host/srv/roots/secret" 2>&1', 'nobodys', check=False)
+
+
+def test_a_record_that_nobody_could_write_is_nobodys(machine):
+    """/run was full, or who made it was killed; it kept all others from starting."""
+    machine.run('mkdir -p /run/keyturn/userns/gone && touch /run/keyturn/userns/gone/.dynamic-ids')
+    try:
+        dynamic(machine)
+        assert ids(machine, 'nobodys')
+    finally:
+        machine.run('rm -r /run/keyturn/userns/gone')

@@ -250,6 +250,17 @@ def test_starts_stops_and_kills_leave_nothing(machine):
     as_user(machine, 'systemctl --user stop one')
 
 
+def test_a_way_out_that_nobody_has_asked_for(machine):
+    """Who was to restart it, for bridges that are made anew, was killed."""
+    make_world(machine)
+    network(machine, 'lan', 'Subnet=10.20.30.0/24')
+    start(machine, keys='Network=lan.network')
+    machine.run('rm /run/user/1234/keyturn/network/.bridges/names')
+    start(machine, 'other', 'Network=bridge')
+    assert fetch_inside(machine) == 'from the world'
+    stop_all(machine)
+
+
 def test_what_cannot_be_seen_is_not_forgotten(machine):
     """Its rules and names would stay: who can see it next removes it."""
     make_world(machine)

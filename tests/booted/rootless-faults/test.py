@@ -9,7 +9,7 @@ import textwrap
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), '../faults'))
 
 import users  # noqa: E402
-from matrix import SHOW, SHOWN, STATE, Operation, change, run, write_script  # noqa: E402
+from matrix import SHOW, SHOWN, STATE, TRACE, Operation, change, run, set_options, write_script  # noqa: E402
 from world import make_world  # noqa: E402
 
 PACKAGES = ('passt',)
@@ -67,6 +67,26 @@ def test_view_of_a_user(machine):
                ('open_tree', '/run/systemd/journal"', 'EIO'),
                # the relay that has the one before was not told, nor by all that came later
                ('pidfd_open', 1, 'EMFILE'), ('pidfd_send_signal', '', 'EPERM')])
+
+
+def view_of(machine):
+    return machine.run(f'readlink /proc/$(cut -d" " -f1 /run/user/{users.USERS["alice"]}/keyturn/.view)/ns/user').out
+
+
+def test_relay_of_a_user(machine):
+    """What it cannot do at once it tries again: nobody else says who holds her view, or keeps it."""
+    systemctl = put_before_users_service(machine, 'keyturn-relay', SHOWS)
+    machine.run(systemctl + 'start mine')
+    for call, is_new in (('lseek', False), ('lseek', True), ('sendmsg', True)):
+        set_options(machine, f'-e trace={call} -e inject={call}:error=EIO:when=1')
+        machine.run(f'install -m 0666 /dev/null {TRACE}')
+        machine.run(systemctl + ('restart keyturn-view' if is_new else 'kill -s KILL keyturn-relay'))
+        machine.run(systemctl + 'restart mine')
+        assert 'INJECTED' in machine.read(TRACE), call
+        machine.run('rm /run/faults/options')
+        before = view_of(machine)
+        machine.run(systemctl + 'kill -s KILL keyturn-relay; ' + systemctl + 'restart mine')
+        assert view_of(machine) == before, (call, is_new)
 
 
 # Of an image with other owners, and of what is there of it: alice's container has it with ids of her own.

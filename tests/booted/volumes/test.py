@@ -95,7 +95,13 @@ def test_podman_prunes_no_volume(machine):
                 f'touch {VOLUMES}/old/_data/other')
     machine.run('systemctl start keyturn-volume@old', check=False)
     assert "files of the volume 'old' are in '.keyturn-old'" in machine.show('keyturn-volume@old', 'StatusText')
-    machine.run(f'rm -r {VOLUMES}/old; systemctl reset-failed; systemctl start one')
+    machine.run(f'rm -r {VOLUMES}/old; systemctl reset-failed')
+    # The container, which only wants that unit, takes no empty one in its place.
+    machine.run('systemctl stop one; systemctl mask --runtime keyturn-volume@old')
+    machine.run('systemctl start one', check=False)
+    machine.run(f'systemctl unmask --runtime keyturn-volume@old; ! test -e {VOLUMES}/old')
+    assert 'keyturn-volume@old.service was interrupted' in machine.show('one', 'StatusText')
+    machine.run('systemctl reset-failed; systemctl start one')
     # Podman is not asked as long as it has changed nothing.
     machine.run(f'systemctl stop one "keyturn-volume@*" data-volume; rm {VOLUMES}/old/.keyturn-asked; systemctl start one; '
                 'systemctl stop one "keyturn-volume@*" data-volume; systemctl start one')
