@@ -31,6 +31,7 @@
 #define PATH_USERNS PATH_RUN "/" NAME_USERNS      /* user namespaces made ahead: UNIT/NAME */
 #define PATH_CDI PATH_RUN "/" NAME_CDI            /* files of CDI that were YAML: under their path */
 #define PATH_KUBE PATH_RUN "/" NAME_KUBE          /* files of ConfigMaps and Secrets: POD-pod/VOLUME/KEY */
+#define PATH_MOUNTED PATH_RUN "/.mounted"         /* of each volume that was mounted (Device=): a mark */
 #define PATH_RELAY PATH_RUN "/" NAME_RELAY        /* socket of keyturn-relay.service */
 #define PATH_NOTIFY "/run/systemd/notify"         /* where systemd itself listens to services */
 #define PATH_NETWORKS "/var/lib/keyturn/networks" /* networks, where Podman's directory cannot be written */

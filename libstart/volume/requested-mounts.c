@@ -109,7 +109,8 @@ static bool prepare_volume(const MountRequest *mount, const char *volumes, const
                 .label = shared,
         };
 
-        if (volume < 0 || !volume_use(volume, mount->source, &use, error))
+        if (volume < 0 || !volume_check_mounted(volume, mount->source, error) ||
+            !volume_use(volume, mount->source, &use, error))
                 return false;
         if (!mount->chown)
                 return true;

@@ -168,7 +168,8 @@ static bool mount_device(const Command *command, const char *path, GError **erro
                 return true;
         if (statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, 0, &st) < 0)
                 return error_set_errno(error, errno, "Cannot look at '%s'", path);
-        return st.stx_attributes & STATX_ATTR_MOUNT_ROOT || run_mount(command, path, error);
+        return (st.stx_attributes & STATX_ATTR_MOUNT_ROOT || run_mount(command, path, error)) &&
+               volume_note_mounted(command->name, error);
 }
 
 /* Gone at once for who looks for it, whatever becomes of what is in it. */
@@ -215,7 +216,7 @@ bool volume_command(const char *const *words, GError **error) {
                 return false;
         path = volume_path(directory, command.name);
         if (command.unmount)
-                return unmount(path, error);
+                return unmount(path, error) && volume_forget_mounted(command.name, error);
         if (command.remove)
                 /* A user's Podman is asked outside of the view, and says that it has it. */
                 return (user_view_is_entered() || podman_record_drop(directory, command.name, error)) &&

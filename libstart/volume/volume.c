@@ -124,6 +124,41 @@ int volume_open(const char *directory, const char *name, GError **error) {
         return fd_steal(&fd);
 }
 
+static char *mounted_mark(const char *name) {
+        return g_build_filename(PATH_MOUNTED, name, NULL);
+}
+
+bool volume_check_mounted(int volume, const char *name, GError **error) {
+        g_autofree char *mark = mounted_mark(name);
+        struct statx st;
+
+        if (access(mark, F_OK) < 0)
+                return true;
+        if (statx(volume, DATA, AT_SYMLINK_NOFOLLOW, 0, &st) < 0)
+                return error_set_errno(error, errno, "Cannot look at the volume '%s'", name);
+        return st.stx_attributes & STATX_ATTR_MOUNT_ROOT ||
+               error_set(error, KT_ERROR_FAILED,
+                         "The Device= of the volume '%s' is not mounted any more: restart the service of its .volume "
+                         "file, which mounts it",
+                         name);
+}
+
+bool volume_note_mounted(const char *name, GError **error) {
+        g_autofree char *mark = mounted_mark(name);
+        _cleanup_close_ int fd = -1;
+
+        if (!directory_make(PATH_MOUNTED, 0700, error))
+                return false;
+        fd = open(mark, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+        return fd >= 0 || error_set_errno(error, errno, "Cannot make '%s'", mark);
+}
+
+bool volume_forget_mounted(const char *name, GError **error) {
+        g_autofree char *mark = mounted_mark(name);
+
+        return unlink(mark) == 0 || errno == ENOENT || error_set_errno(error, errno, "Cannot remove '%s'", mark);
+}
+
 /* Each entry goes up at once, or is there already: an entry of the image's that is called like ours, or one that a
  * container has made meanwhile. */
 static bool move_up(int data, int copied, const char *name, GError **error) {

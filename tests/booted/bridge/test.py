@@ -241,6 +241,23 @@ def test_a_network_that_comes_later_is_tried_again(machine):
         machine.run('systemctl stop one; /usr/lib/keyturn/keyturn-network delete --name=later', check=False)
 
 
+def test_what_the_manuals_say_of_servers_and_files_that_have_gone(machine):
+    machine.write('/etc/containers/systemd/lan.network', '[Network]\nSubnet=10.77.0.0/24\n')
+    for name in ('one', 'two'):
+        start(machine, name, f'Network=lan.network\nContainerName={name}')
+    asked = ['keyturnctl', 'exec', 'one', 'nslookup', 'two']
+    assert machine.run(asked).status == 0
+    machine.run('pkill -KILL -x aardvark-dns; while pgrep -x aardvark-dns; do sleep 0.05; done')
+    assert machine.run(asked, check=False).status
+    machine.run('systemctl reload keyturn-network@two')
+    machine.wait_for(lambda: machine.run(asked, check=False).status == 0)
+    machine.run('systemctl stop one two; while ls -d /run/keyturn/network/one; do sleep 0.1; done 2>/dev/null; podman network prune -f')
+    assert machine.run('systemctl start one', check=False).status
+    assert "restart that file's service" in machine.show('keyturn-network@one', 'StatusText')
+    machine.run('systemctl reset-failed; systemctl restart lan-network; systemctl start one; systemctl stop one; '
+                'rm /etc/containers/systemd/lan.network')
+
+
 def test_names_of_dashes_instances_and_templates(machine):
     start(machine, 'a-b', 'Network=bridge')
     assert machine.show('keyturn-network@a-b', 'ActiveState') == 'active'

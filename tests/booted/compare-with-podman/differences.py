@@ -73,6 +73,7 @@ DIFFERENCES = [
      "only the socket is mounted; Podman mounts the directory that it is in"),
     (r'[-+](device|mount) /dev/(full|null|random|tty|urandom|zero) (char|tmpfs bound) .*', 'userns-.*',
      "in a user namespace /dev has nodes of its own; with Podman the host's are mounted, with its owner, who is nobody here"),
+    (r'[-+]root /made directory [01]755 0:0', 'volumes', 'a place for a mount, in which only root may write, needs no sticky bit'),
     (r'[-+]mount /dev/shm tmpfs whole .*', 'userns-.*', 'it is made in the namespace; with Podman by the host, for the namespace'),
     (r'[-+]masked /proc/\w+ (char 0666 \d+:\d+ 1,3 empty ro|file 0444 65534:65534 full rw)', 'userns-.*',
      "masks are the host's /dev/null, which Podman gives to the payload of one of these cases, on the host; and the list"),

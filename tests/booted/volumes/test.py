@@ -235,6 +235,12 @@ def test_a_directory_is_bound_as_a_volume(machine):
     start(machine, 'one', 'Volume=bound.volume:/b')
     assert inside(machine, 'one', 'cat /b/file; touch /b/other 2>/dev/null || echo no') == 'here\nno\n'
     assert '/srv/bound' in machine.show('bound-volume', 'RequiresMountsFor').split()
+    # Somebody unmounts it: nothing is written to the directory below.
+    machine.run(f'systemctl stop one; umount {VOLUMES}/systemd-bound/_data; systemctl start one', check=False)
+    assert 'restart the service of its .volume file' in machine.show('one', 'StatusText')
+    machine.run('systemctl reset-failed; systemctl restart bound-volume; systemctl start one')
+    assert inside(machine, 'one', 'cat /b/file') == 'here\n'
+    machine.run('systemctl stop one bound-volume; ! ls /run/keyturn/.mounted/*')
     machine.run('systemctl stop one bound-volume; rm -r /srv/bound /etc/containers/systemd/bound.volume')
 
 
