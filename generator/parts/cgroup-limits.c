@@ -154,13 +154,14 @@ void cgroup_limits_put(Conversion *container, const char *setting, const char *v
         if (line && g_str_equal(value, "infinity"))
                 return;
         if (choice == LIMIT_UNKNOWN)
-                conversion_problem(container, line,
-                                   "%s in [Container] says the same, and '%s' cannot be compared with it; remove one "
-                                   "of the two",
-                                   option, line->value);
+                conversion_problem(
+                        container, line,
+                        "%s in [Container] sets this, too, and '%s' cannot be compared with it; remove one "
+                        "of the two",
+                        option, line->value);
         else if (line && !g_str_equal(line->value, value))
-                conversion_warning(container, line, "%s in [Container] says the same: %s counts", option,
-                                   choice == LIMIT_OF_SERVICE ? "this one" : "the smaller one there");
+                conversion_warning(container, line, "%s in [Container] sets this to %s, and %s counts", option, value,
+                                   choice == LIMIT_OF_SERVICE ? "this one" : "the smaller one");
         if (choice == LIMIT_OF_OPTION)
                 service_set(container->service, setting, value);
         if (!g_str_equal(value, "infinity"))

@@ -126,7 +126,8 @@ bool user_view_enter(GError **error) {
         return error_set_errno(
                 error, errno,
                 "Cannot enter the namespaces of keyturn-view.service, which keyturn-relay.service should "
-                "have: systemctl --user kill keyturn-relay; or, if it does not have them, restart keyturn-view");
+                "have: systemctl --user kill keyturn-relay takes them anew; if that does not help, systemctl --user "
+                "restart keyturn-view");
 }
 
 bool user_view_enter_anew(char *const argv[], GError **error) {

@@ -235,7 +235,7 @@ int bind_mount_clone(const BindMountContext *context, ContainerMount *wanted, GE
 
 bool bind_mount_attach(const BindMountContext *context, const ContainerMount *wanted, int mount, GError **error) {
         _cleanup_close_ int target = root_file_open_mount_point(context->root_fd, wanted->oci->destination + 1, mount,
-                                                                !wanted->is_behind_shared, error);
+                                                                !(wanted->flags & MS_SHARED), error);
 
         if (target < 0)
                 return false;

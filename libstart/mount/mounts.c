@@ -185,18 +185,17 @@ static bool is_mount_point(int root_fd, const char *path) {
         return fd >= 0 && statx(fd, "", AT_EMPTY_PATH, 0, &st) == 0 && st.stx_attributes & STATX_ATTR_MOUNT_ROOT;
 }
 
-/* What a link had led to where something shared has come was there before it, and is hidden. */
+/* What a link had led to where something shared has come since is hidden. */
 static bool check_none_hidden(const MountPlan *plan, int root_fd, GError **error) {
         for (guint i = 0; i < plan->n_mounts && mount_plan_find_shared(plan); i++) {
                 const char *destination = plan->mounts[i]->oci->destination;
 
                 if (!is_mount_point(root_fd, destination))
-                        return error_set(
-                                error, KT_ERROR_FAILED,
-                                "Cannot mount on the container's '%s': a link in it leads to what is shared with the "
-                                "host; name the path without links, or give that mount private or slave propagation "
-                                "(rprivate, rslave)",
-                                destination);
+                        return error_set(error, KT_ERROR_FAILED,
+                                         "What was mounted on the container's '%s' is hidden: a link in the image or "
+                                         "in a volume leads there, or to what lies on it now, as what is shared with "
+                                         "the host is mounted last; name the paths of mounts without links",
+                                         destination);
         }
         return true;
 }

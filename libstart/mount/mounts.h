@@ -23,7 +23,8 @@
 bool mounts_prepare(MountPlan *plan, const runtime_spec_schema_config_schema *spec, const BindMountContext *context,
                     GError **error);
 
-/* Those before libcrun's, and those behind (`last`). Changes the working directory.
+/* Those before libcrun's, and those behind (`last`). What is shared with the host is cloned first, and mounted last.
+ * Changes the working directory.
  *
  * cwd: the payload's working directory is made, as far as that is possible, if a mount has hidden it. */
 bool mounts_make(const MountPlan *plan, bool last, const BindMountContext *context, const char *cwd, GError **error);

@@ -63,7 +63,8 @@ static NetworkDefinition *parse(const NetworkConf *conf, const char *name, const
         if (!text) {
                 error_set(error, KT_ERROR_NOT_FOUND,
                           "There is no network '%s': write %s.network, or make it with podman network create. If a "
-                          ".network file makes it, podman network prune has taken it: restart that file's service",
+                          ".network file makes it, podman network prune may have removed it: restart that "
+                          "file's service",
                           name, name);
                 return NULL;
         }

@@ -406,14 +406,17 @@ static int compare_makers(const void *a, const void *b, void *data) {
         return find_turn(*(ContainerMount *const *) a) - find_turn(*(ContainerMount *const *) b);
 }
 
+#define NOT_ASKED_FOR "Mount that the container has all the same (the kernel, ReadOnly=, Notify=, VOLUME), on"
+
 static bool check_shared(const MountPlan *plan, GError **error) {
         for (guint i = 0; i < plan->n_mounts && mount_plan_find_shared(plan); i++) {
                 const ContainerMount *mount = plan->mounts[i],
                                      *other = find_shared_above(plan, mount->oci->destination, mount);
 
                 if (other)
-                        return mount_request_refuse_in_shared("Mount on", mount->oci->destination,
-                                                              other->oci->destination, error);
+                        return mount_request_refuse_in_shared(mount->request ? "Mount on" : NOT_ASKED_FOR,
+                                                              mount->oci->destination, other->oci->destination,
+                                                              error);
                 if (is_shared(mount) && !mount->is_plain)
                         return error_set(error, KT_ERROR_UNSUPPORTED,
                                          "Cannot mount '%s' shared with the host and with its other options",
@@ -436,8 +439,6 @@ bool mount_plan_divide(MountPlan *plan, bool cgroup2, GError **error) {
                         return false;
         }
         sort_mounts(plan, compare_makers);
-        for (guint i = 1; i < plan->n_mounts; i++)
-                plan->mounts[i]->is_behind_shared = is_shared(plan->mounts[i - 1]);
         return true;
 }
 

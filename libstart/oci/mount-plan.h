@@ -55,8 +55,7 @@ typedef struct ContainerMount {
         bool is_plain;    /* no option means more than that, and than what keyturn does with its requests */
         bool is_volume;   /* where the image, or a user, wants a volume without a name */
         bool is_first;    /* one of the kernel's that is below none of the others */
-        MountMaker maker; /* mount_plan_divide(), as the next */
-        bool is_behind_shared;
+        MountMaker maker; /* mount_plan_divide() */
 
         /* For mount/mounts.h: */
         bool is_masked; /* in part: fd stays open until masks.h has hidden that */

@@ -139,8 +139,8 @@ bool volume_check_mounted(int volume, const char *name, GError **error) {
         return st.stx_attributes & STATX_ATTR_MOUNT_ROOT ||
                error_set(error, KT_ERROR_FAILED,
                          "The Device= of the volume '%s' is not mounted any more: restart the service of its .volume "
-                         "file, which mounts it",
-                         name);
+                         "file, which mounts it; or, if it has no Device= now, remove '%s'",
+                         name, mark);
 }
 
 bool volume_note_mounted(const char *name, GError **error) {

@@ -29,8 +29,8 @@ char *volume_path(const char *directory, const char *name);
  * descriptor, or -1. */
 int volume_open(const char *directory, const char *name, GError **error);
 
-/* Whether it has a Device=, and that is mounted. Fails where it was mounted in this boot, and is not any more: what is
- * written then would be on another disk, and hidden as soon as it is mounted again. */
+/* Fails where a Device= was mounted in this boot, and is not any more: what is written then would be on another disk,
+ * and hidden as soon as it is mounted again. */
 bool volume_check_mounted(int volume, const char *name, GError **error);
 bool volume_note_mounted(const char *name, GError **error);
 bool volume_forget_mounted(const char *name, GError **error);

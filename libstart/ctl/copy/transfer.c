@@ -128,8 +128,13 @@ static bool put_in_place(const Transfer *transfer, int to, const char *temporary
         if (!is_busy && renameat(to, temporary, to, name) == 0)
                 return true;
         if (is_busy)
-                errno = EBUSY;
-        fail(transfer, error);
+                error_set(
+                        error, KT_ERROR_FAILED,
+                        "Cannot copy to '%s': something is mounted on it in the container, or it is masked; copy to "
+                        "what is mounted there, on the host",
+                        name);
+        else
+                fail(transfer, error);
         (void) unlinkat(to, temporary, 0);
         return false;
 }

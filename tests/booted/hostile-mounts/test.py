@@ -26,8 +26,7 @@ def test_places_in_a_root_that_is_read_only(machine):
     machine.run('mkdir -p /srv/lower')
     for option in ('O', 'rshared', 'rslave', 'ro'):
         start(machine, 'one', f'ReadOnly=true\nVolume=/srv/lower:/a/b/c:{option}\n')
-        assert ' / ' not in inside(machine, 'one', 'grep " / " /proc/mounts | grep -v " ro,"', check=False)
-        inside(machine, 'one', 'grep " /a/b/c " /proc/mounts; ! mkdir /x /a/x 2>/dev/null')
+        inside(machine, 'one', 'grep " / " /proc/mounts | grep " ro,"; grep " /a/b/c " /proc/mounts && ! mkdir /x && ! mkdir /a/x')
 
 
 def test_a_subpath_beside_a_tmpfs(machine):
@@ -99,7 +98,7 @@ def test_a_copy_takes_nothing_away_that_is_mounted(machine):
     machine.wait_for(lambda: inside(machine, 'box', 'readlink /led', check=False))
     for target in ('/x/secret', '/x', '/led/', '/app/secret', '/app'):
         done = machine.run(f'keyturnctl cp /root/secret box:{target}', check=False)
-        assert done.status and 'busy' in done.err, done
+        assert done.status and 'copy to what is mounted there' in done.err, done
         assert machine.read('/srv/x/secret') == 'MASKED\n' and machine.read('/srv/onefile') == 'volume\n', target
         assert inside(machine, 'box', 'cut -d" " -f2 /proc/mounts | grep -c -e ^/x/secret$ -e ^/app/secret$') == '2\n', target
         assert machine.run('ls -A /srv/x').out == 'secret\n'

@@ -105,8 +105,7 @@ static const struct {
                                                          "last /g rec,shared *\n" },
         { WORDS("-v", "/s:/a:rslave", "--mount", "type=image,src=x,dst=/i", "-v", "/s:/i/v:rshared", "i"),
           ALL "libcrun /a rec,slave *\nlast /i ro,nodev *\nlast /i/v rec,shared *\n" },
-        { WORDS("-v", "/s:/dev:rshared", "i"), "Mount on '/dev/pts': the mount on '/dev' shares",
-          .is_refused = true },
+        { WORDS("-v", "/s:/dev:rshared", "i"), "'/dev/pts': the mount on '/dev' shares", .is_refused = true },
 };
 
 /* A plan of a command line, and what it belongs to. */
