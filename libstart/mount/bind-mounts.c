@@ -103,7 +103,7 @@ static bool attach_below(const BindMountContext *context, int layer, int source,
 
         if (context->root_fd < 0)
                 return true;
-        target = root_file_open_mount_point(context->root_fd, wanted->oci->destination + 1, source, true, error);
+        target = root_file_open_mount_point(context->root_fd, wanted->oci->destination + 1, source, error);
         return target >= 0 && (mount_tree_put(layer, target) || fail_mount(wanted, error) >= 0);
 }
 
@@ -235,7 +235,7 @@ int bind_mount_clone(const BindMountContext *context, ContainerMount *wanted, GE
 
 bool bind_mount_attach(const BindMountContext *context, const ContainerMount *wanted, int mount, GError **error) {
         _cleanup_close_ int target = root_file_open_mount_point(context->root_fd, wanted->oci->destination + 1, mount,
-                                                                !(wanted->flags & MS_SHARED), error);
+                                                                error);
 
         if (target < 0)
                 return false;

@@ -144,18 +144,7 @@ static bool check_led_aside(int root_fd, int fd, const char *path, GError **erro
                 path);
 }
 
-static bool check_led_within(int root_fd, const char *path, int *fd, GError **error) {
-        close(*fd);
-        *fd = resolve_open(root_fd, path, O_PATH, 0, RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV);
-        return *fd >= 0 ||
-               error_set(
-                       error, KT_ERROR_FAILED,
-                       "Cannot mount on the container's '/%s': a link in it leads into another mount, where what is "
-                       "shared with the host is not mounted; name the path without links",
-                       path);
-}
-
-int root_file_open_mount_point(int root_fd, const char *path, int source, bool is_led, GError **error) {
+int root_file_open_mount_point(int root_fd, const char *path, int source, GError **error) {
         bool linked;
         _cleanup_close_ int fd = open_mount_point(root_fd, path, &linked);
 
@@ -168,10 +157,7 @@ int root_file_open_mount_point(int root_fd, const char *path, int source, bool i
                 error_set_errno(error, errno, "Cannot open '%s' in the container", path);
                 return -1;
         }
-        if (linked &&
-            ((!is_led && !check_led_within(root_fd, path, &fd, error)) || !check_led_aside(root_fd, fd, path, error)))
-                return -1;
-        return fd_steal(&fd);
+        return !linked || check_led_aside(root_fd, fd, path, error) ? fd_steal(&fd) : -1;
 }
 
 bool root_file_check_mount_point(int root_fd, const char *path, GError **error) {

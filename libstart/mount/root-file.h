@@ -21,10 +21,10 @@ bool root_file_make_directory(int root_fd, const char *path, uid_t uid, gid_t gi
 /* Whether there is such a directory; KT_ERROR_NOT_EXECUTABLE if not, because then no payload can begin in it. */
 bool root_file_check_directory(int root_fd, const char *path, GError **error);
 
-/* Something to mount on: O_PATH. Where there is nothing, an empty directory (0755) or file is made, whichever
- * `source` is, a descriptor of what is to be mounted. A link that leads to what the kernel shows there, in /proc,
- * /sys or /dev, is an error; so is one that leads into any other mount, unless it `is_led` there. */
-int root_file_open_mount_point(int root_fd, const char *path, int source, bool is_led, GError **error);
+/* Something to mount on: O_PATH, links followed. Where there is nothing, an empty directory (0755) or file is made,
+ * whichever `source` is, a descriptor of what is to be mounted. A link that leads to what the kernel shows there, in
+ * /proc, /sys or /dev, is an error. */
+int root_file_open_mount_point(int root_fd, const char *path, int source, GError **error);
 
 /* The same check for somebody else who will mount there. What is not there yet is not looked at. */
 bool root_file_check_mount_point(int root_fd, const char *path, GError **error);

@@ -175,7 +175,7 @@ static ContainerMount *add_container_mount(MountPlan *plan, OciMount *oci, const
         mount->is_bind = g_strcmp0(oci->type, "bind") == 0;
         mount->request = request;
         mount->kernel = find_kernel_mount(oci);
-        mount->fd = -1;
+        mount->fd = mount->target = -1;
         read_options(mount);
         plan->mounts = g_renew(ContainerMount *, plan->mounts, plan->n_mounts + 1);
         plan->mounts[plan->n_mounts++] = mount;
@@ -314,14 +314,13 @@ bool mount_plan_covers(const MountPlan *plan, const char *path) {
         return false;
 }
 
-/* The host has no part in a tmpfs but by what that lies on. */
-static bool is_shared(const ContainerMount *mount) {
+bool mount_plan_is_shared(const ContainerMount *mount) {
         return mount->flags & MS_SHARED && mount->is_bind;
 }
 
 const ContainerMount *mount_plan_find_shared(const MountPlan *plan) {
         for (guint i = 0; i < plan->n_mounts; i++)
-                if (is_shared(plan->mounts[i]))
+                if (mount_plan_is_shared(plan->mounts[i]))
                         return plan->mounts[i];
         return NULL;
 }
@@ -330,7 +329,7 @@ static const ContainerMount *find_shared_above(const MountPlan *plan, const char
         for (guint i = 0; i < plan->n_mounts; i++) {
                 const ContainerMount *mount = plan->mounts[i];
 
-                if (is_shared(mount) && mount != but && path_value_covers(mount->oci->destination, path))
+                if (mount_plan_is_shared(mount) && mount != but && path_value_covers(mount->oci->destination, path))
                         return mount;
         }
         return NULL;
@@ -362,7 +361,7 @@ static MountMaker find_maker(const ContainerMount *mount, bool cgroup2) {
         if (!mount->is_plain)
                 return MAKER_LIBCRUN;
         if (mount->is_bind)
-                return is_shared(mount) ? MAKER_LAST : MAKER_BIND;
+                return mount_plan_is_shared(mount) ? MAKER_SHARED : MAKER_BIND;
         if (!mount->kernel || (!cgroup2 && g_str_equal(oci->type, "cgroup")) ||
             (g_str_equal(oci->type, "tmpfs") && (mount->flags & MS_RDONLY || !has_mode(oci))))
                 return MAKER_LIBCRUN;
@@ -397,13 +396,10 @@ static bool put_behind(const MountPlan *plan, guint at, bool is_bind_mount, GErr
                        error_set(error, KT_ERROR_FAILED, "Cannot mount '%s' with these options", mount->oci->source);
 }
 
-/* Those that are shared with the host come behind all others. */
-static int find_turn(const ContainerMount *mount) {
-        return is_shared(mount) ? MAKER_LAST + 1 : (int) MAX(mount->maker, MAKER_BIND);
-}
-
 static int compare_makers(const void *a, const void *b, void *data) {
-        return find_turn(*(ContainerMount *const *) a) - find_turn(*(ContainerMount *const *) b);
+        const ContainerMount *first = *(ContainerMount *const *) a, *second = *(ContainerMount *const *) b;
+
+        return (int) MAX(first->maker, MAKER_BIND) - (int) MAX(second->maker, MAKER_BIND);
 }
 
 #define NOT_ASKED_FOR "Mount that the container has all the same (the kernel, ReadOnly=, Notify=, VOLUME), on"
@@ -417,7 +413,7 @@ static bool check_shared(const MountPlan *plan, GError **error) {
                         return mount_request_refuse_in_shared(mount->request ? "Mount on" : NOT_ASKED_FOR,
                                                               mount->oci->destination, other->oci->destination,
                                                               error);
-                if (is_shared(mount) && !mount->is_plain)
+                if (mount_plan_is_shared(mount) && !mount->is_plain)
                         return error_set(error, KT_ERROR_UNSUPPORTED,
                                          "Cannot mount '%s' shared with the host and with its other options",
                                          mount->oci->source);
@@ -435,7 +431,7 @@ bool mount_plan_divide(MountPlan *plan, bool cgroup2, GError **error) {
 
                 mount->maker = find_maker(mount, cgroup2);
                 behind |= mount->maker == MAKER_LIBCRUN;
-                if (behind && !is_shared(mount) && !put_behind(plan, i, mount->maker == MAKER_BIND, error))
+                if (behind && mount->maker != MAKER_SHARED && !put_behind(plan, i, mount->maker == MAKER_BIND, error))
                         return false;
         }
         sort_mounts(plan, compare_makers);

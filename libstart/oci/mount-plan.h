@@ -23,9 +23,8 @@ typedef enum MountMaker {
         MAKER_KERNEL,  /* mount/kernel-mounts.h */
         MAKER_BIND,    /* mount/bind-mounts.h */
         MAKER_LIBCRUN, /* of the others the first one, and what comes behind that: it may lie on it */
-        MAKER_LAST,    /* mount/bind-mounts.h, after libcrun: what it cannot make, and what lies on such. Then what
-                        * is shared with the host, where all that is mounted in it would be mounted, too: a link of
-                        * the image's or of a payload's, which nobody sees ahead, could lead any mount there */
+        MAKER_LAST,    /* mount/bind-mounts.h, after libcrun: what it cannot make, and what lies on such */
+        MAKER_SHARED,  /* mount/mounts.h, after all others: what is shared with the host */
 } MountMaker;
 
 /* How SELinux's label gets onto what is a container's own. */
@@ -60,6 +59,7 @@ typedef struct ContainerMount {
         /* For mount/mounts.h: */
         bool is_masked; /* in part: fd stays open until masks.h has hidden that */
         int fd;         /* what was opened for it or made of it, or -1 */
+        int target;     /* where it goes, or -1 */
         dev_t device;   /* what is to be seen there, or 0 */
 } ContainerMount;
 
@@ -120,7 +120,10 @@ ContainerMount *mount_plan_find(const MountPlan *plan, const char *destination);
 /* Is there a mount on `path` or above it? */
 bool mount_plan_covers(const MountPlan *plan, const char *path);
 
-/* The one that is shared with the host, or NULL. */
+/* Is what is mounted in it mounted on the host, too? The host has no part in a tmpfs but by what that lies on. */
+bool mount_plan_is_shared(const ContainerMount *mount);
+
+/* The first one that is, or NULL. */
 const ContainerMount *mount_plan_find_shared(const MountPlan *plan);
 
 /* Refuses a path in a mount with shared propagation: what a start mounts there would be mounted on the host, too, and

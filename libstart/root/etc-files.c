@@ -186,7 +186,7 @@ static bool make_mount_point(int root_fd, const char *path, int layer, const cha
 
         if (file < 0)
                 return error_set_errno(error, errno, "Cannot open the container's '%s'", path);
-        made = root_file_open_mount_point(root_fd, path + 1, file, true, error);
+        made = root_file_open_mount_point(root_fd, path + 1, file, error);
         return made >= 0;
 }
 

@@ -93,6 +93,7 @@ static bool finish_mounts(RuntimeHooks *hooks, GError **error) {
         int root = hooks->mounts.root_fd;
 
         if (!masks_make(root, spec, container->mounts, container->root_is_shared, &container->label, error) ||
+            !mounts_make_shared(container->mounts, &hooks->mounts, error) ||
             ((spec->root->readonly || runtime_hooks_leave_mounts(container)) &&
              !mount_tree_end(root, spec->root->readonly, error)))
                 return false;
@@ -114,7 +115,8 @@ static bool check_mounts(RuntimeHooks *hooks, const char *rootfs, GError **error
         MountPlan *plan = hooks->container->mounts;
 
         return reopen_root(hooks, rootfs, error) && mounts_check_libcrun(plan, hooks->mounts.root_fd, error) &&
-               mounts_make(plan, true, &hooks->mounts, hooks->container->spec->process->cwd, error);
+               mounts_make(plan, true, &hooks->mounts, hooks->container->spec->process->cwd, error) &&
+               mounts_open_for_shared(plan, &hooks->mounts, error);
 }
 
 static int configure(void *cookie, enum handler_configure_phase phase, libcrun_context_t *context,

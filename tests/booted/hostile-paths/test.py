@@ -661,6 +661,41 @@ def test_a_mount_is_not_led_into_what_is_shared_by_the_payload(machine):
         assert hosts_mounts(machine) == before, (line, order)
 
 
+def test_two_volumes_that_are_shared_do_not_come_to_lie_in_each_other(machine):
+    machine.run('rm -rf /srv/sh /srv/second /srv/own; mkdir -p /srv/sh/y /srv/second; mkdir -pm 0777 /srv/own/x/y; ln -s x /srv/own/a')
+    make_root(machine, '/srv/hostile', 'ln -s x a; mkdir -p x/y; ln -s / v; ln -s x/y b; ln -s ../../x/y etc/c')
+    import_image(machine, '/srv/hostile')
+    before = hosts_mounts(machine)
+    for first, second in (('/a', '/x/y'), ('/x/y', '/a'), ('/b', '/x/y'), ('/b', '/etc/c'), ('/own/a', '/own/x/y'), ('/v', '/w'), ('/w', '/v')):
+        for option in ('rshared', 'ro,shared'):
+            said = say_mounts(machine, 'Volume=/srv/own:/own', f'Volume=/srv/sh:{first}:{option}', f'Volume=/srv/second:{second}:{option}')
+            assert 'it has run' not in said and re.search('a link in (it|the image)', said), (first, second, said)
+            assert hosts_mounts(machine) == before, (first, second)
+    said = say_mounts(machine, 'Volume=/srv/sh:/b:rshared', 'Volume=/srv/second:/z/t:rshared')
+    assert ' on /x/y type' in said and ' on /z/t type' in said, said
+    assert hosts_mounts(machine) == before
+
+
+def test_who_exchanges_directories_leads_nothing_into_what_is_shared(machine):
+    """No link is needed: another writer turns two directories round between two steps of a start."""
+    machine.run('rm -rf /srv/sh /srv/second; mkdir -p /srv/sh/x /srv/sh/y /srv/second /srv/own; mount -t tmpfs own /srv/own; '
+                'mkdir -p /srv/own/s/t /srv/own/m/t/x /srv/own/m/t/y')
+    before = hosts_mounts(machine)
+    machine.unit('turning.service', '''
+        [Service]
+        WorkingDirectory=/srv/own
+        ExecStart=perl -e 'while (1) { syscall(316, -100, $s = "s", -100, $m = "m", 2); select undef, undef, undef, 0.00005 }'
+    ''')
+    machine.run('systemctl daemon-reload; systemctl start turning')
+    try:
+        for i in range(24):
+            say_mounts(machine, 'Volume=/srv/own:/own', 'Volume=/srv/sh:/own/s/t:rshared',
+                       ('Volume=/srv/second:/own/m/t/y:rshared', 'Mask=/own/m/t/x:/own/m/t/y')[i % 2])
+            assert hosts_mounts(machine) == before, i
+    finally:
+        machine.run('systemctl stop turning; umount /srv/own', check=False)
+
+
 def test_an_image_whose_proc_is_a_link_does_not_start(machine):
     """CVE-2019-19921: /proc would be mounted where the image wants it, and the masks be elsewhere."""
     for name in ('proc', 'sys', 'dev'):

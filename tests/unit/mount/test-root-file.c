@@ -117,7 +117,7 @@ START_TEST(test_mount_point) {
 
         for (size_t i = 0; i < G_N_ELEMENTS(table); i++) {
                 int source = table[i].directory ? root_fd : file;
-                int fd = root_file_open_mount_point(root_fd, table[i].path, source, true, NULL);
+                int fd = root_file_open_mount_point(root_fd, table[i].path, source, NULL);
 
                 ck_assert_int_eq(fd >= 0, table[i].ok);
                 if (table[i].made) {
@@ -127,8 +127,8 @@ START_TEST(test_mount_point) {
                 }
         }
         ck_assert_int_eq(symlink("/../../outside/made", "root/etc/dangling"), 0);
-        ck_assert_int_ge(root_file_open_mount_point(root_fd, "etc/dangling/deeper", root_fd, true, NULL), -1);
-        ck_assert_int_ge(root_file_open_mount_point(root_fd, "etc/dangling", file, true, NULL), -1);
+        ck_assert_int_ge(root_file_open_mount_point(root_fd, "etc/dangling/deeper", root_fd, NULL), -1);
+        ck_assert_int_ge(root_file_open_mount_point(root_fd, "etc/dangling", file, NULL), -1);
         ck_assert_int_ne(stat("outside/made", &st), 0);
         close(file);
 }

@@ -13,7 +13,7 @@
 
 /* A line a mount: "MAKER DESTINATION FLAGS", and a star for what a user asks for. */
 static char *describe(const MountPlan *plan) {
-        static const char *const makers[] = { "kernel", "bind", "libcrun", "last" };
+        static const char *const makers[] = { "kernel", "bind", "libcrun", "last", "shared" };
         static const struct {
                 unsigned long flag;
                 const char *name;
@@ -98,13 +98,13 @@ static const struct {
           "Cannot mount on the container's '/o/below': above it is an overlay (O)", .is_refused = true },
 
         /* What is shared comes behind all, and nothing is in it. */
-        { WORDS("-v", "/s:/b:shared", "i"), ALL "last /b rec,shared *\n" },
+        { WORDS("-v", "/s:/b:shared", "i"), ALL "shared /b rec,shared *\n" },
         { WORDS("-v", "/s:/b:rshared", "-v", "/s:/c:ro", "--tmpfs=/d/t", "-v", "/s:/e/f/o:O", "-v", "/s:/g:shared",
                 "i"),
-          ALL "bind /c ro,rec,private *\n" TMPFS("/d/t") " *\nlast /e/f/o rec,private *\nlast /b rec,shared *\n"
-                                                         "last /g rec,shared *\n" },
+          ALL "bind /c ro,rec,private *\n" TMPFS("/d/t") " *\nlast /e/f/o rec,private *\nshared /b rec,shared *\n"
+                                                         "shared /g rec,shared *\n" },
         { WORDS("-v", "/s:/a:rslave", "--mount", "type=image,src=x,dst=/i", "-v", "/s:/i/v:rshared", "i"),
-          ALL "libcrun /a rec,slave *\nlast /i ro,nodev *\nlast /i/v rec,shared *\n" },
+          ALL "libcrun /a rec,slave *\nlast /i ro,nodev *\nshared /i/v rec,shared *\n" },
         { WORDS("-v", "/s:/dev:rshared", "i"), "'/dev/pts': the mount on '/dev' shares", .is_refused = true },
 };
 
@@ -145,7 +145,8 @@ START_TEST(test_plans) {
         ck_assert(mount_plan_divide(plan, !plans[_i].cgroup1, &error));
         g_autofree char *text = describe(plan);
         ck_assert_str_eq(text, plans[_i].expected);
-        ck_assert_int_eq(mount_plan_needs_libcrun(plan), strstr(text, "libcrun ") || strstr(text, "last "));
+        ck_assert_int_eq(mount_plan_needs_libcrun(plan),
+                         strstr(text, "libcrun ") || strstr(text, "last ") || strstr(text, "shared /"));
 }
 END_TEST
 
@@ -196,7 +197,7 @@ static const Row rows[] = {
         { "/v", "bind", "rw rprivate rbind nosuid nodev noexec", MAKER_BIND },
         { "/v", "bind", "bind private ro suid dev exec", MAKER_BIND },
         { "/v", "bind", "rslave rbind", MAKER_LIBCRUN },
-        { "/v", "bind", "rshared rbind", MAKER_LAST },
+        { "/v", "bind", "rshared rbind", MAKER_SHARED },
         { "/v", "bind", "runbindable rbind", MAKER_LIBCRUN },
         { "/v", "bind", "rbind idmap", MAKER_LIBCRUN },
         { "/v", "bind", "rbind idmap=uids=0-1-10", MAKER_LIBCRUN },
