@@ -138,18 +138,18 @@ static KernelDirectory *find_kernel_directory(Places *places, const char *path) 
 }
 
 /* A link in a mount may lead out of it, and is then whoever's who writes there. */
-static int open_in_mount(const Places *places, const char *path, guint64 resolve) {
+static int open_in_mount(const Places *places, const char *path) {
         const ContainerMount *mount = find_masked_mount(places, path);
         const char *rest;
         int fd;
 
         if (!mount)
-                return open_path(places->links.root, path, resolve);
+                return open_path(places->links.root, path, 0);
         rest = path + strlen(mount->oci->destination);
         if (!*rest)
                 return fcntl(mount->fd, F_DUPFD_CLOEXEC, 0);
-        fd = open_path(mount->fd, rest, resolve | RESOLVE_NO_SYMLINKS);
-        return fd < 0 && errno == ELOOP ? open_path(places->links.root, path, resolve) : fd;
+        fd = open_path(mount->fd, rest, RESOLVE_NO_SYMLINKS);
+        return fd < 0 && errno == ELOOP ? open_path(places->links.root, path, 0) : fd;
 }
 
 /* Before anything is masked: that may be such a directory itself. */
@@ -164,9 +164,8 @@ static bool open_kernel_directories(Places *places, char *const *paths, size_t n
 }
 
 /* -1, with errno, for what cannot be opened. */
-static int find_place(const Places *places, const KernelDirectory *kernel, const char *path, guint64 resolve) {
-        return kernel ? open_path(kernel->fd, path + strlen(kernel->path), resolve) :
-                        open_in_mount(places, path, resolve);
+static int find_place(const Places *places, const KernelDirectory *kernel, const char *path) {
+        return kernel ? open_path(kernel->fd, path + strlen(kernel->path), 0) : open_in_mount(places, path);
 }
 
 /* Private, too: where a volume is shared with the host, a clone would stay a peer of what it is cloned from, and what
@@ -209,23 +208,12 @@ static bool cover(int *first, int (*make)(const MountLabel *label), const MountL
         return mount_tree_put(mount, target);
 }
 
-/* The spec has no mask in a mount that is shared with the host. Links are not followed where one could lead there. */
-static guint64 find_resolve(const runtime_spec_schema_config_linux *linux_) {
-        return g_strcmp0(linux_->rootfs_propagation, "shared") == 0 ? RESOLVE_NO_SYMLINKS : 0;
-}
-
-static bool hide(int target, const char *path, guint64 resolve, Covers *covers, GError **error) {
+static bool hide(int target, const char *path, Covers *covers, GError **error) {
         const MountLabel *label = covers->label;
         struct stat st;
 
         if (target < 0 && errno == ENOENT)
                 return true;
-        if (target < 0 && errno == ELOOP && resolve)
-                return error_set(
-                        error, KT_ERROR_FAILED,
-                        "Cannot mask the container's '%s': there is a link in it, which is not followed, as a "
-                        "mount is shared with the host; name the path without links",
-                        path);
         if (target < 0 || fstat(target, &st) < 0 ||
             !(S_ISDIR(st.st_mode) ? cover(&covers->directory, make_empty_directory, label, target) :
                                     cover(&covers->file, make_empty_file, label, target)))
@@ -233,25 +221,24 @@ static bool hide(int target, const char *path, guint64 resolve, Covers *covers, 
         return true;
 }
 
-static bool mask(Places *places, const char *path, guint64 resolve, Covers *covers, GError **error) {
+static bool mask(Places *places, const char *path, Covers *covers, GError **error) {
         const KernelDirectory *kernel = find_kernel_directory(places, path);
         _cleanup_close_ int target = -1, seen = -1;
 
         if (!kernel && !mask_links_check(&places->links, path, error))
                 return false;
-        target = find_place(places, kernel, path, resolve);
-        if (!hide(target, path, resolve, covers, error))
+        target = find_place(places, kernel, path);
+        if (!hide(target, path, covers, error))
                 return false;
         if (kernel || !find_masked_mount(places, path))
                 return true;
-        seen = open_path(places->links.root, path, resolve);
+        seen = open_path(places->links.root, path, 0);
         return (seen >= 0 && (fd_is_same_file(seen, covers->file) || fd_is_same_file(seen, covers->directory))) ||
-               hide(seen, path, resolve, covers, error);
+               hide(seen, path, covers, error);
 }
 
-static bool make_read_only(Places *places, const char *path, guint64 resolve, GError **error) {
-        _cleanup_close_ int target = find_place(places, find_kernel_directory(places, path), path, resolve),
-                            mount = -1;
+static bool make_read_only(Places *places, const char *path, GError **error) {
+        _cleanup_close_ int target = find_place(places, find_kernel_directory(places, path), path), mount = -1;
 
         if (target < 0 && errno == ENOENT)
                 return true;
@@ -266,16 +253,15 @@ bool masks_make(int root_fd, const runtime_spec_schema_config_schema *spec, cons
         const runtime_spec_schema_config_linux *linux_ = spec->linux;
         g_auto(Covers) covers = { -1, -1, label };
         g_auto(Places) places = find_places(root_fd, spec, mounts, is_root_shared);
-        guint64 resolve = find_resolve(linux_);
 
         if (!open_kernel_directories(&places, linux_->masked_paths, linux_->masked_paths_len, error) ||
             !open_kernel_directories(&places, linux_->readonly_paths, linux_->readonly_paths_len, error))
                 return false;
         for (size_t i = 0; i < linux_->masked_paths_len; i++)
-                if (!mask(&places, linux_->masked_paths[i], resolve, &covers, error))
+                if (!mask(&places, linux_->masked_paths[i], &covers, error))
                         return false;
         for (size_t i = 0; i < linux_->readonly_paths_len; i++)
-                if (!make_read_only(&places, linux_->readonly_paths[i], resolve, error))
+                if (!make_read_only(&places, linux_->readonly_paths[i], error))
                         return false;
         return true;
 }

@@ -23,7 +23,7 @@
 bool mounts_prepare(MountPlan *plan, const runtime_spec_schema_config_schema *spec, const BindMountContext *context,
                     GError **error);
 
-/* Those before libcrun's, and those behind (`last`), but for what is shared with the host. Changes the working
+/* Those before libcrun's, and those behind (`last`), but for those of shared-mounts.h. Changes the working
  * directory.
  *
  * cwd: the payload's working directory is made, as far as that is possible, if a mount has hidden it. */
@@ -39,12 +39,6 @@ bool mounts_open_for_libcrun(MountPlan *plan, const BindMountContext *context, G
 /* After it: nothing of libcrun's lies on the mounts before. Closes the sources. What is masked in part is opened anew
  * in root_fd, the root that libcrun has bound, where it must be what was mounted. */
 bool mounts_check_libcrun(MountPlan *plan, int root_fd, GError **error);
-
-/* What is shared with the host: all that is mounted in it is mounted there, too, and stays. A link of the image's, or
- * whoever exchanges directories in another volume, could lead any mount there. So its places are opened while nothing
- * shared is in the root, and it is mounted after everything else, masks included. */
-bool mounts_open_for_shared(MountPlan *plan, const BindMountContext *context, GError **error);
-bool mounts_make_shared(MountPlan *plan, const BindMountContext *context, GError **error);
 
 /* What is still open of it. */
 void mounts_close(MountPlan *plan);

@@ -24,7 +24,7 @@ typedef enum MountMaker {
         MAKER_BIND,    /* mount/bind-mounts.h */
         MAKER_LIBCRUN, /* of the others the first one, and what comes behind that: it may lie on it */
         MAKER_LAST,    /* mount/bind-mounts.h, after libcrun: what it cannot make, and what lies on such */
-        MAKER_SHARED,  /* mount/mounts.h, after all others: what is shared with the host */
+        MAKER_SHARED,  /* mount/shared-mounts.h, after all others and the masks */
 } MountMaker;
 
 /* How SELinux's label gets onto what is a container's own. */

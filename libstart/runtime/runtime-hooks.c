@@ -19,6 +19,7 @@
 #include "libstart/mount/masks.h"
 #include "libstart/mount/mount-tree.h"
 #include "libstart/mount/mounts.h"
+#include "libstart/mount/shared-mounts.h"
 #include "libstart/runtime/exec-label.h"
 #include "libstart/runtime/runtime-hooks.h"
 #include "libstart/runtime/runtime-state.h"
@@ -93,7 +94,7 @@ static bool finish_mounts(RuntimeHooks *hooks, GError **error) {
         int root = hooks->mounts.root_fd;
 
         if (!masks_make(root, spec, container->mounts, container->root_is_shared, &container->label, error) ||
-            !mounts_make_shared(container->mounts, &hooks->mounts, error) ||
+            !shared_mounts_make(container->mounts, &hooks->mounts, error) ||
             ((spec->root->readonly || runtime_hooks_leave_mounts(container)) &&
              !mount_tree_end(root, spec->root->readonly, error)))
                 return false;
@@ -116,7 +117,7 @@ static bool check_mounts(RuntimeHooks *hooks, const char *rootfs, GError **error
 
         return reopen_root(hooks, rootfs, error) && mounts_check_libcrun(plan, hooks->mounts.root_fd, error) &&
                mounts_make(plan, true, &hooks->mounts, hooks->container->spec->process->cwd, error) &&
-               mounts_open_for_shared(plan, &hooks->mounts, error);
+               shared_mounts_open(plan, &hooks->mounts, error);
 }
 
 static int configure(void *cookie, enum handler_configure_phase phase, libcrun_context_t *context,

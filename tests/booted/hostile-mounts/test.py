@@ -26,7 +26,7 @@ def test_places_in_a_root_that_is_read_only(machine):
     machine.run('mkdir -p /srv/lower')
     for option in ('O', 'rshared', 'rslave', 'ro'):
         start(machine, 'one', f'ReadOnly=true\nVolume=/srv/lower:/a/b/c:{option}\n')
-        inside(machine, 'one', 'grep " / " /proc/mounts | grep " ro,"; grep " /a/b/c " /proc/mounts && ! mkdir /x && ! mkdir /a/x')
+        inside(machine, 'one', 'grep " / " /proc/mounts | grep " ro," && grep " /a/b/c " /proc/mounts && ! mkdir /x && ! mkdir /a/x')
 
 
 def test_a_subpath_beside_a_tmpfs(machine):
