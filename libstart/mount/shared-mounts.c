@@ -52,7 +52,7 @@ static bool is_mount_point(int root_fd, const char *path) {
 
 /* What a link had led to where something shared has come since is hidden. */
 static bool check_none_hidden(const MountPlan *plan, int root_fd, GError **error) {
-        for (guint i = 0; i < plan->n_mounts && mount_plan_find_shared(plan); i++) {
+        for (guint i = 0; i < plan->n_mounts; i++) {
                 const char *destination = plan->mounts[i]->oci->destination;
 
                 if (!is_mount_point(root_fd, destination))
@@ -65,19 +65,22 @@ static bool check_none_hidden(const MountPlan *plan, int root_fd, GError **error
         return true;
 }
 
-bool shared_mounts_make(MountPlan *plan, const BindMountContext *context, GError **error) {
-        for (guint i = 0; i < plan->n_mounts; i++) {
-                ContainerMount *mount = plan->mounts[i];
+static bool make(const BindMountContext *context, ContainerMount *mount, GError **error) {
+        if (mount->fd < 0)
+                mount->fd = bind_mount_clone(context, mount, error);
+        if (mount->fd < 0)
+                return false;
+        return mount_tree_put(mount->fd, mount->target) ||
+               error_set_errno(error, errno, "Cannot mount '%s' on the container's '%s'", mount->oci->source,
+                               mount->oci->destination);
+}
 
-                if (!mount_plan_is_shared(mount))
-                        continue;
-                if (mount->fd < 0)
-                        mount->fd = bind_mount_clone(context, mount, error);
-                if (mount->fd < 0)
+bool shared_mounts_make(MountPlan *plan, const BindMountContext *context, const char *cwd, GError **error) {
+        if (!mount_plan_find_shared(plan))
+                return true;
+        for (guint i = 0; i < plan->n_mounts; i++)
+                if (mount_plan_is_shared(plan->mounts[i]) && !make(context, plan->mounts[i], error))
                         return false;
-                if (!mount_tree_put(mount->fd, mount->target))
-                        return error_set_errno(error, errno, "Cannot mount '%s' on the container's '%s'",
-                                               mount->oci->source, mount->oci->destination);
-        }
+        (void) !root_file_make_directory(context->root_fd, cwd, 0, 0, NULL);
         return check_none_hidden(plan, context->root_fd, error);
 }

@@ -14,5 +14,5 @@
 /* After all other mounts. Refuses two on one place, and one on the root. */
 bool shared_mounts_open(MountPlan *plan, const BindMountContext *context, GError **error);
 
-/* After the masks. Fails where one of them hides another mount of the plan's. */
-bool shared_mounts_make(MountPlan *plan, const BindMountContext *context, GError **error);
+/* After the masks. Fails where one of them hides another mount of the plan's. cwd: as in mounts.h. */
+bool shared_mounts_make(MountPlan *plan, const BindMountContext *context, const char *cwd, GError **error);

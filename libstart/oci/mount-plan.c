@@ -405,7 +405,9 @@ static int compare_makers(const void *a, const void *b, void *data) {
 #define NOT_ASKED_FOR "Mount that the container has all the same (the kernel, ReadOnly=, Notify=, VOLUME), on"
 
 static bool check_shared(const MountPlan *plan, GError **error) {
-        for (guint i = 0; i < plan->n_mounts && mount_plan_find_shared(plan); i++) {
+        if (!mount_plan_find_shared(plan))
+                return true;
+        for (guint i = 0; i < plan->n_mounts; i++) {
                 const ContainerMount *mount = plan->mounts[i],
                                      *other = find_shared_above(plan, mount->oci->destination, mount);
 

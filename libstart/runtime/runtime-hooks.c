@@ -94,7 +94,7 @@ static bool finish_mounts(RuntimeHooks *hooks, GError **error) {
         int root = hooks->mounts.root_fd;
 
         if (!masks_make(root, spec, container->mounts, container->root_is_shared, &container->label, error) ||
-            !shared_mounts_make(container->mounts, &hooks->mounts, error) ||
+            !shared_mounts_make(container->mounts, &hooks->mounts, spec->process->cwd, error) ||
             ((spec->root->readonly || runtime_hooks_leave_mounts(container)) &&
              !mount_tree_end(root, spec->root->readonly, error)))
                 return false;

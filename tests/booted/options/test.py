@@ -2,6 +2,7 @@
 """What single options promise, beyond what the comparison with Podman sees."""
 
 import contextlib
+import itertools
 import random
 
 BUSYBOX = 'localhost/test/busybox'
@@ -172,6 +173,13 @@ def test_rshared_volume_shares_mounts_made_inside(machine):
         assert '/run/keyturn/mounter' not in mounts, mounts
     finally:
         machine.run('systemctl stop mounter; umount /srv/shared/in', check=False)
+
+
+def test_a_working_directory_that_a_volume_has_not_is_made_in_it(machine):
+    for i, (option, read_only) in enumerate(itertools.product(('rshared', 'rslave', 'rprivate'), ('true', 'false'))):
+        machine.run(f'rm -rf /srv/work{i}; mkdir /srv/work{i}')
+        said = once(machine, 'pwd', f'ReadOnly={read_only}\n        Volume=/srv/work{i}:/w:{option}\n        WorkingDir=/w/new')
+        assert '/w/new' in said and machine.run(f'ls /srv/work{i}').out == 'new\n', (option, read_only, said)
 
 
 def test_slave_volume_sees_later_mounts_of_the_host(machine):
