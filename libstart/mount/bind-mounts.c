@@ -135,7 +135,7 @@ static int mount_image(const BindMountContext *context, const ContainerMount *wa
         g_autoptr(StoreImage) image = store_image_find("", request->source, context->request->image_stores, error);
         const MountLabel label = { "context", context->label.text };
         _cleanup_close_ int whole = -1, part = -1;
-        OverlayPlace place;
+        bool attached;
         int fd;
 
         if (!image)
@@ -145,7 +145,7 @@ static int mount_image(const BindMountContext *context, const ContainerMount *wa
                           "Mount=type=image takes Linux 6.8 for an image of several layers");
                 return -1;
         }
-        whole = image->layers[1] ? overlay_mount(image->layers, NULL, -1, &label, NULL, &place, error) :
+        whole = image->layers[1] ? overlay_mount(image->layers, NULL, -1, &label, NULL, &attached, error) :
                                    open(image->layers[0], O_PATH | O_DIRECTORY | O_CLOEXEC);
         if (whole < 0)
                 return image->layers[1] ? -1 : fail_mount(wanted, error);

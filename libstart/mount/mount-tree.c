@@ -45,6 +45,29 @@ static bool separate_all(GError **error) {
                error_set_errno(error, errno, "Cannot separate the container's mounts from the host's");
 }
 
+bool mount_tree_begin(const char *path, bool share_rest, GError **error) {
+        return share_rest ? mount_tree_separate(path, error) : separate_all(error);
+}
+
+static bool set_propagation(const char *path, unsigned long propagation) {
+        return mount(NULL, path, NULL, propagation, NULL) == 0;
+}
+
+bool mount_tree_leave_out_again(const char *directory, GError **error) {
+        return set_propagation(directory, MS_UNBINDABLE) ||
+               error_set_errno(error, errno, "Cannot leave '%s' out of the container's volumes", directory);
+}
+
+/* The directory is mounted on itself, once. EINVAL: it is not yet. What is unbindable cannot be copied, but what lies
+ * on it can, if that is named. */
+bool mount_tree_leave_out(const char *directory, const char *kept, GError **error) {
+        if ((set_propagation(directory, MS_PRIVATE) ||
+             (errno == EINVAL && mount(directory, directory, NULL, MS_BIND, NULL) == 0)) &&
+            (!kept || mount(kept, kept, NULL, MS_BIND, NULL) == 0))
+                return mount_tree_leave_out_again(directory, error);
+        return error_set_errno(error, errno, "Cannot mount '%s' on itself", kept ?: directory);
+}
+
 int mount_tree_clone(int source, unsigned flags) {
         return (int) syscall(SYS_open_tree, source, "", AT_EMPTY_PATH | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | flags);
 }
@@ -59,28 +82,11 @@ bool mount_tree_attach(int mount, const char *path, GError **error) {
                error_set_errno(error, errno, "Cannot mount on '%s'", path);
 }
 
-/* What was attached in the namespace before this one had a user namespace of its own is locked there: the kernel
- * refuses to make it the root. A mount of it is not. */
-static bool unlock(const char *path, GError **error) {
-        return mount(path, path, NULL, MS_BIND | MS_REC, NULL) == 0 ||
-               error_set_errno(error, errno, "Cannot mount '%s' on itself", path);
-}
-
-int mount_tree_begin(const char *path, bool is_locked, bool share_rest, const DetachedMount *mounts, size_t n,
-                     GError **error) {
-        int fd;
-
-        if (!(share_rest ? mount_tree_separate(path, error) : separate_all(error)))
-                return -1;
+bool mount_tree_attach_all(const DetachedMount *mounts, size_t n, GError **error) {
         for (size_t i = 0; i < n; i++)
                 if (mounts[i].mount >= 0 && !mount_tree_attach(mounts[i].mount, mounts[i].path, error))
-                        return -1;
-        if (is_locked && !unlock(path, error))
-                return -1;
-        fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-        if (fd < 0)
-                error_set_errno(error, errno, "Cannot open the container's root, '%s'", path);
-        return fd;
+                        return false;
+        return true;
 }
 
 /* The file system has been nodev from its first mount on; libcrun's remounts forget it. */

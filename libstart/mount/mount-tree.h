@@ -24,12 +24,20 @@ typedef struct DetachedMount {
         const char *path;
 } DetachedMount;
 
-/* Put the mounts on their paths, in their order; then `path` is the root. share_rest: the other mounts of the
- * namespace go on exchanging mounts with the host's, for volumes that want that; else nothing does. Returns a
- * descriptor of the root. is_locked: the root is there already, and this namespace belongs to a user namespace that
- * did not make it. */
-int mount_tree_begin(const char *path, bool is_locked, bool share_rest, const DetachedMount *mounts, size_t n,
-                     GError **error);
+/* Cut the way from this mount namespace to the host's. share_rest: but for `path`, where the root will be, mounts
+ * go on being exchanged with the host's, for volumes that want that; else nothing is. */
+bool mount_tree_begin(const char *path, bool share_rest, GError **error);
+
+/* Behind that: recursive copies of what the directory lies in are without what is mounted in it from now on. A volume
+ * may hold the place of the root (/run does, and "/"): in there it would have no masks, and not be read-only. kept: a
+ * file in it that can be bound all the same, or NULL. */
+bool mount_tree_leave_out(const char *directory, const char *kept, GError **error);
+
+/* The same when somebody has made all mounts private since. */
+bool mount_tree_leave_out_again(const char *directory, GError **error);
+
+/* Put the mounts on their paths, in their order. */
+bool mount_tree_attach_all(const DetachedMount *mounts, size_t n, GError **error);
 
 /* After all mounts: the root is read-only if it is to be, and has no usable device nodes still. To be called where it
  * is to be read-only, or where libcrun has made mounts. */

@@ -83,12 +83,22 @@ static bool enter_namespace(const char *target, GError **error) {
         return mount_tree_separate(target, error);
 }
 
+/* What was mounted on it, attached nowhere from now on. */
+static int detach(const char *target, GError **error) {
+        _cleanup_close_ int attached = open(target, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        int fd = attached < 0 ? -1 : mount_tree_clone(attached, 0);
+
+        if (fd < 0)
+                error_set_errno(error, errno, "Cannot copy the mount of the image");
+        (void) umount2(target, MNT_DETACH | UMOUNT_NOFOLLOW);
+        return fd;
+}
+
 /* One string of at most a page. */
 static int mount_attached(char *const *layers, const char *upper, const char *work, const MountLabel *label,
                           const char *target, GError **error) {
         g_autofree char *plain = overlay_options(layers, upper, work);
         g_autoptr(GString) options = g_string_new(plain);
-        int fd;
 
         mount_label_append(label, options);
         if (user_view_is_entered())
@@ -102,10 +112,7 @@ static int mount_attached(char *const *layers, const char *upper, const char *wo
         }
         if (mount("overlay", target, "overlay", MS_NODEV, options->str) < 0)
                 return fail_mount(-1, errno, NULL, error);
-        fd = open(target, O_PATH | O_DIRECTORY | O_CLOEXEC);
-        if (fd < 0)
-                error_set_errno(error, errno, "Cannot open '%s'", target);
-        return fd;
+        return detach(target, error);
 }
 
 /* The writable layer: by paths, or by descriptors, or none. */
@@ -275,18 +282,20 @@ static bool find_mapped(char *const *layers, int lower, int userns_fd, const cha
 }
 
 static int mount_in_namespace(char *const *layers, const WritableLayer *layer, int lower, int userns_fd,
-                              const MountLabel *label, const char *target, OverlayPlace *ret_place, GError **error) {
+                              const MountLabel *label, const char *target, bool *ret_attached, GError **error) {
         g_auto(MappedLayers) mapped = { 0 };
         unsigned version = kernel_version();
+        g_autofree char *own = g_path_get_dirname(target);
         g_autofree char *upper = layer ? g_build_filename(target, "upper", NULL) : NULL;
         g_autofree char *work = layer ? g_build_filename(target, "work", NULL) : NULL;
 
-        if (!enter_namespace(target, error) || (layer && !mount_tree_attach(layer->mount, target, error)) ||
+        *ret_attached = layer;
+        if (!enter_namespace(target, error) ||
+            (layer && (!mount_tree_leave_out(own, NULL, error) || !mount_tree_attach(layer->mount, target, error))) ||
             !find_mapped(layers, lower, userns_fd, target, &mapped, error) ||
             (mapped.paths && !attach_mapped(&mapped, target, error)))
                 return -1;
         layers = mapped.paths ?: layers;
-        *ret_place = version < LINUX_SINGLE_LAYERS ? OVERLAY_ATTACHED : OVERLAY_LAYER_ATTACHED;
         return version < LINUX_SINGLE_LAYERS ?
                        mount_attached(layers, upper, work, label, target, error) :
                        mount_detached(layers, &(Writable) { .upper = upper, .work = work }, label, error);
@@ -297,42 +306,33 @@ bool overlay_is_detached(const WritableLayer *layer) {
 }
 
 int overlay_mount(char *const *layers, const WritableLayer *layer, int userns_fd, const MountLabel *label,
-                  const char *target, OverlayPlace *ret_place, GError **error) {
+                  const char *target, bool *ret_attached, GError **error) {
         g_auto(MappedLayers) mapped = { 0 };
 
-        *ret_place = OVERLAY_DETACHED;
+        *ret_attached = false;
         if (userns_fd >= 0 && !check_can_map(error))
                 return -1;
         if (!overlay_is_detached(layer))
-                return mount_in_namespace(layers, layer, -1, userns_fd, label, target, ret_place, error);
+                return mount_in_namespace(layers, layer, -1, userns_fd, label, target, ret_attached, error);
         if (userns_fd >= 0 && !map_layers(layers, userns_fd, NULL, &mapped, error))
                 return -1;
         return mount_detached(mapped.paths ?: layers, &(Writable) { .layer = layer }, label, error);
 }
 
 int overlay_mount_above(int lower, const WritableLayer *layer, const MountLabel *label, const char *target,
-                        OverlayPlace *ret_place, GError **error) {
+                        bool *ret_attached, GError **error) {
         g_autofree char *found = g_strdup_printf("/proc/self/fd/%d", lower);
         char *only[] = { found, NULL };
 
-        *ret_place = OVERLAY_DETACHED;
+        *ret_attached = false;
         return overlay_is_detached(layer) ?
                        mount_detached(only, &(Writable) { .layer = layer }, label, error) :
-                       mount_in_namespace(only, layer, lower, -1, label, target, ret_place, error);
+                       mount_in_namespace(only, layer, lower, -1, label, target, ret_attached, error);
 }
 
 int overlay_merge(char *const *layers, const char *target, GError **error) {
         static const MountLabel none = MOUNT_LABEL_NULL;
-        _cleanup_close_ int attached = -1;
-        int fd;
 
-        if (overlay_is_detached(NULL))
-                return mount_detached(layers, &(Writable) { 0 }, &none, error);
-        attached = mount_attached(layers, NULL, NULL, &none, target, error);
-        if (attached < 0)
-                return -1;
-        fd = mount_tree_clone(attached, 0);
-        if (fd < 0)
-                error_set_errno(error, errno, "Cannot copy the mount of the image");
-        return fd;
+        return overlay_is_detached(NULL) ? mount_detached(layers, &(Writable) { 0 }, &none, error) :
+                                           mount_attached(layers, NULL, NULL, &none, target, error);
 }

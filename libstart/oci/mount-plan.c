@@ -168,11 +168,20 @@ ContainerMount *mount_plan_find(const MountPlan *plan, const char *destination) 
         return g_hash_table_lookup(plan->destinations, destination);
 }
 
+/* Of any type, if an option says so: "none" in the OCI's own examples. */
+static bool is_bind(const OciMount *oci) {
+        bool found = g_strcmp0(oci->type, "bind") == 0;
+
+        for (size_t i = 0; !found && i < oci->options_len; i++)
+                found = g_str_equal(oci->options[i], "bind") || g_str_equal(oci->options[i], "rbind");
+        return found;
+}
+
 static ContainerMount *add_container_mount(MountPlan *plan, OciMount *oci, const MountRequest *request) {
         ContainerMount *mount = g_new0(ContainerMount, 1);
 
         mount->oci = oci;
-        mount->is_bind = g_strcmp0(oci->type, "bind") == 0;
+        mount->is_bind = is_bind(oci);
         mount->request = request;
         mount->kernel = find_kernel_mount(oci);
         mount->fd = mount->target = -1;
@@ -322,6 +331,24 @@ const ContainerMount *mount_plan_find_shared(const MountPlan *plan) {
         for (guint i = 0; i < plan->n_mounts; i++)
                 if (mount_plan_is_shared(plan->mounts[i]))
                         return plan->mounts[i];
+        return NULL;
+}
+
+bool mount_plan_clones_trees(const MountPlan *plan) {
+        for (guint i = 0; i < plan->n_mounts; i++)
+                if (plan->mounts[i]->flags & MS_REC)
+                        return true;
+        return false;
+}
+
+const char *mount_plan_find_source_in(const MountPlan *plan, const char *directory) {
+        for (guint i = 0; i < plan->n_mounts; i++) {
+                const ContainerMount *mount = plan->mounts[i];
+                g_autofree char *above = mount->is_bind ? g_path_get_dirname(mount->oci->source) : NULL;
+
+                if (g_strcmp0(above, directory) == 0)
+                        return mount->oci->source;
+        }
         return NULL;
 }
 

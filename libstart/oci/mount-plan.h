@@ -126,6 +126,12 @@ bool mount_plan_is_shared(const ContainerMount *mount);
 /* The first one that is, or NULL. */
 const ContainerMount *mount_plan_find_shared(const MountPlan *plan);
 
+/* Does one bring what is mounted in its source, too? */
+bool mount_plan_clones_trees(const MountPlan *plan);
+
+/* The source of a mount that lies in the directory itself; borrowed. NULL: there is none. */
+const char *mount_plan_find_source_in(const MountPlan *plan, const char *directory);
+
 /* Refuses a path in a mount with shared propagation: what a start mounts there would be mounted on the host, too, and
  * outlive the container. `what` begins the message. Links are not followed. */
 bool mount_plan_check_not_shared(const MountPlan *plan, const char *path, const char *what, GError **error);

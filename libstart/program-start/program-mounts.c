@@ -23,16 +23,16 @@ static bool separate(GError **error) {
 }
 
 static bool attach_root(const RuntimeContainer *container, GError **error) {
+        g_autofree char *own = g_path_get_dirname(container->spec->root->path);
         const DetachedMount mounts[] = {
                 { container->layer_mount, container->layer_place },
                 { container->root_mount, container->spec->root->path },
                 { container->secrets_mount, container->secrets_place },
         };
 
-        for (size_t i = 0; i < G_N_ELEMENTS(mounts); i++)
-                if (mounts[i].mount >= 0 && !mount_tree_attach(mounts[i].mount, mounts[i].path, error))
-                        return false;
-        return true;
+        return (!mount_plan_clones_trees(container->mounts) ||
+                mount_tree_leave_out(own, mount_plan_find_source_in(container->mounts, own), error)) &&
+               mount_tree_attach_all(mounts, G_N_ELEMENTS(mounts), error);
 }
 
 /* For mount points only; the root of a user namespace has to pass. */
@@ -129,8 +129,9 @@ bool program_mounts_make(const RuntimeContainer *container, const char *director
 }
 
 void program_mounts_detach(const RuntimeContainer *container, const char *directory) {
-        const char *const places[] = { container->secrets_place, container->spec->root->path,
-                                       container->layer_place };
+        g_autofree char *own = g_path_get_dirname(container->spec->root->path);
+        const char *const places[] = { container->secrets_place, container->spec->root->path, container->layer_place,
+                                       own };
 
         /* It is this process's own, if it is there. So the others are not the host's mounts. */
         if (umount2(directory, MNT_DETACH) < 0)

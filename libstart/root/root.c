@@ -102,12 +102,11 @@ static bool mount_overlay(Root *root, const WritableLayer *layer, int userns_fd,
         char *only[] = { by_descriptor ? found : root->copy, NULL };
         const MountLabel label = { "context", root->label };
 
-        root->fd = root->users ?
-                           overlay_mount_above(root->source, layer, &label, root->mount_point, &root->place, error) :
-                           overlay_mount(only[0] ? only : root->layers, layer, userns_fd, &label, root->mount_point,
-                                         &root->place, error);
-        if (root->place != OVERLAY_ATTACHED)
-                root->mount = root->fd;
+        root->fd = root->users ? overlay_mount_above(root->source, layer, &label, root->mount_point,
+                                                     &root->layer_is_attached, error) :
+                                 overlay_mount(only[0] ? only : root->layers, layer, userns_fd, &label,
+                                               root->mount_point, &root->layer_is_attached, error);
+        root->mount = root->fd;
         return root->fd >= 0;
 }
 
@@ -280,8 +279,10 @@ bool root_complete(const Root *root, const ContainerRequest *request, const User
 }
 
 void root_unmount(const Root *root) {
-        while (root->place != OVERLAY_DETACHED && umount2(root->mount_point, MNT_DETACH | UMOUNT_NOFOLLOW) == 0)
-                ;
+        g_autofree char *own = root->layer_is_attached ? g_path_get_dirname(root->mount_point) : NULL;
+
+        if (own) /* with all that lies in it */
+                (void) umount2(own, MNT_DETACH | UMOUNT_NOFOLLOW);
 }
 
 bool root_peek(Root *root, GError **error) {

@@ -15,19 +15,19 @@
 
 /* What becomes the container's "/". */
 typedef struct Root {
-        char **layers;       /* directories, uppermost first; of a user's image NULL, as they are hers */
-        char *directory;     /* a plain directory that is used as it is (Rootfs= without :O), else NULL */
-        ImageConfig *config; /* of the image; empty for a directory */
-        ImageHealth *health; /* the image's HEALTHCHECK, or NULL */
-        char *image_id;      /* 64 hex digits, or NULL */
-        char *copy;          /* a directory to mount in place of all layers, owners are mapped in it; or NULL */
-        char *mount_point;   /* the host's directory that stands for it: the spec's root.path */
-        int source;          /* of such a directory, also with :O, as it was found; of a user's image; or -1 */
-        int fd;              /* for looking at it */
-        int mount;           /* the same, if it is a detached mount that is yet to be put on mount_point; or -1 */
-        WritableLayer layer; /* the overlay's, or for files that are mounted on those of a plain directory */
-        char *layer_place;   /* the host's directory to put it on, before the root is put on mount_point */
-        OverlayPlace place;
+        char **layers;          /* directories, uppermost first; of a user's image NULL, as they are hers */
+        char *directory;        /* a plain directory that is used as it is (Rootfs= without :O), else NULL */
+        ImageConfig *config;    /* of the image; empty for a directory */
+        ImageHealth *health;    /* the image's HEALTHCHECK, or NULL */
+        char *image_id;         /* 64 hex digits, or NULL */
+        char *copy;             /* a directory to mount in place of all layers, owners are mapped in it; or NULL */
+        char *mount_point;      /* the host's directory that stands for it: the spec's root.path */
+        int source;             /* of such a directory, also with :O, as it was found; of a user's image; or -1 */
+        int fd;                 /* for looking at it */
+        int mount;              /* the same, detached, yet to be put on mount_point; or -1 */
+        WritableLayer layer;    /* the overlay's, or for files that are mounted on those of a plain directory */
+        char *layer_place;      /* the host's directory to put it on, before the root is put on mount_point */
+        bool layer_is_attached; /* there, in this process's mount namespace */
         const UserNamespace *users; /* it is in a user's store: `source` is a mount of hers (users-image.h), and these
                                       * ids are all that its files may belong to; NULL: it is not */
         bool is_mapped;             /* its files are to have the ids of the user namespace */

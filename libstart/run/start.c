@@ -364,7 +364,7 @@ static int run(Start *start, int listen_fds, GError **error) {
                         .label = { start->request.label.nested ? "rootcontext" : "context", start->labels.file },
                         .root_mount = start->root.mount,
                         .root_is_shared = start->root.directory,
-                        .layer_mount = start->root.place == OVERLAY_DETACHED ? start->root.layer.mount : -1,
+                        .layer_mount = start->root.layer_is_attached ? -1 : start->root.layer.mount,
                         .layer_place = start->root.layer_place,
                         .secrets_mount = start->secrets.mount,
                         .secrets_place = start->secrets.place,

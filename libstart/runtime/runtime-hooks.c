@@ -36,6 +36,7 @@
  *                                          container's mount namespace and nowhere else; what mounts.h can mount
  *      host name, limits
  *      the mounts that are left, if any    set_mounts: looks at them before libcrun makes them;
+ *                                          configure(MOUNTS): by now it has made all of them private;
  *                                          configure(AFTER_MOUNTS): and afterwards. Then mounts that libcrun cannot
  *                                          make and that lie behind its own, masks, read-only
  *      enters the root, if it made mounts  pivot_root: SELinux's label and AppArmor's profile for the payload; then
@@ -68,10 +69,29 @@ bool runtime_hooks_leave_mounts(const RuntimeContainer *container) {
         return mount_plan_needs_libcrun(container->mounts) || container->spec->hooks;
 }
 
+/* What is beside the root, too, in case it is somebody's who has a volume with that. */
+static bool leave_out(const RuntimeContainer *container, GError **error) {
+        g_autofree char *own = g_path_get_dirname(container->spec->root->path);
+
+        return !mount_plan_clones_trees(container->mounts) ||
+               mount_tree_leave_out(own, mount_plan_find_source_in(container->mounts, own), error);
+}
+
+static bool leave_out_again(const RuntimeContainer *container, GError **error) {
+        g_autofree char *own = g_path_get_dirname(container->spec->root->path);
+
+        return !mount_plan_clones_trees(container->mounts) || mount_tree_leave_out_again(own, error);
+}
+
+static bool open_root(RuntimeHooks *hooks, const char *path, GError **error) {
+        hooks->mounts.root_fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        return hooks->mounts.root_fd >= 0 ||
+               error_set_errno(error, errno, "Cannot open the container's root, '%s'", path);
+}
+
 static bool prepare_mounts(RuntimeHooks *hooks, GError **error) {
         const RuntimeContainer *container = hooks->container;
         const runtime_spec_schema_config_schema *spec = container->spec;
-        int *root = &hooks->mounts.root_fd;
         const DetachedMount attached[] = {
                 { container->layer_mount, container->layer_place },
                 { container->root_mount, spec->root->path },
@@ -82,10 +102,11 @@ static bool prepare_mounts(RuntimeHooks *hooks, GError **error) {
         if (unshare(CLONE_NEWCGROUP) < 0) /* libcrun would do that later, but /sys/fs/cgroup is to show it */
                 return error_set_errno(error, errno, "Cannot make the container's cgroup namespace");
         /* For its mounts libcrun then prepares the root in its own way, for propagation too. */
-        *root = mount_tree_begin(spec->root->path, container->userns->uids && container->root_mount < 0,
-                                 hooks->mounts.is_shared, attached, G_N_ELEMENTS(attached), error);
-        return *root >= 0 && mounts_make(container->mounts, false, &hooks->mounts, spec->process->cwd, error) &&
-               (!runtime_hooks_make_nodes(container) || made_nodes_make(*root, spec, error));
+        return mount_tree_begin(spec->root->path, hooks->mounts.is_shared, error) && leave_out(container, error) &&
+               mount_tree_attach_all(attached, G_N_ELEMENTS(attached), error) &&
+               open_root(hooks, spec->root->path, error) &&
+               mounts_make(container->mounts, false, &hooks->mounts, spec->process->cwd, error) &&
+               (!runtime_hooks_make_nodes(container) || made_nodes_make(hooks->mounts.root_fd, spec, error));
 }
 
 static bool finish_mounts(RuntimeHooks *hooks, GError **error) {
@@ -105,11 +126,8 @@ static bool finish_mounts(RuntimeHooks *hooks, GError **error) {
 
 /* libcrun binds the root onto itself for its mounts: from then on that is the root. */
 static bool reopen_root(RuntimeHooks *hooks, const char *rootfs, GError **error) {
-        int *root = &hooks->mounts.root_fd;
-
-        close(*root);
-        *root = open(rootfs, O_PATH | O_DIRECTORY | O_CLOEXEC);
-        return *root >= 0 || error_set_errno(error, errno, "Cannot open the container's root, '%s'", rootfs);
+        close(hooks->mounts.root_fd);
+        return open_root(hooks, rootfs, error);
 }
 
 static bool check_mounts(RuntimeHooks *hooks, const char *rootfs, GError **error) {
@@ -129,6 +147,8 @@ static int configure(void *cookie, enum handler_configure_phase phase, libcrun_c
         if (phase == HANDLER_CONFIGURE_NAMESPACES)
                 done = keyring_join_new(hooks->container->spec->process->selinux_label, &error) &&
                        prepare_mounts(hooks, &error);
+        else if (phase == HANDLER_CONFIGURE_MOUNTS)
+                done = leave_out_again(hooks->container, &error);
         else if (phase == HANDLER_CONFIGURE_AFTER_MOUNTS)
                 done = check_mounts(hooks, rootfs, &error) && finish_mounts(hooks, &error);
         return done ? 0 : fail(error, err);

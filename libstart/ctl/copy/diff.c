@@ -211,7 +211,7 @@ static int open_layers(const ContainerUnit *container, const RunningFacts *facts
         char *only[] = { rootfs, NULL };
         bool is_directory = container->args->rootfs == FLAG_TRUE;
         char **layers = is_directory ? only : facts->image ? facts->image->layers : NULL;
-        OverlayPlace place;
+        bool attached;
         int fd = -1;
 
         if (is_directory && !rootfs)
@@ -225,7 +225,7 @@ static int open_layers(const ContainerUnit *container, const RunningFacts *facts
                 error_set(error, KT_ERROR_NOT_FOUND, "The image %s, which %s runs, is in no store any more",
                           facts->image_id ?: "", container->unit);
         else if (layers[1])
-                fd = overlay_mount(layers, NULL, -1, &(MountLabel) { "context", NULL }, target, &place, error);
+                fd = overlay_mount(layers, NULL, -1, &(MountLabel) { "context", NULL }, target, &attached, error);
         else if ((fd = open(layers[0], O_PATH | O_DIRECTORY | O_CLOEXEC)) < 0)
                 error_set_errno(error, errno, "Cannot open '%s'", layers[0]);
         return fd;

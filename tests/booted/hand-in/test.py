@@ -23,15 +23,19 @@ def perl(machine, name, script, container='', service=''):
 
 
 def test_ready_and_status_come_from_the_payload(machine):
-    machine.run('mkdir -p /srv/go && rm -f /srv/go/now')
-    perl(machine, 'told', 'say_to_systemd("STATUS=warming up"); select(undef, undef, undef, 0.05) until -e "/go/now";'
-                          'say_to_systemd("READY=1\nSTATUS=at work"); sleep 1000;', 'Notify=true\n        Volume=/srv/go:/go')
-    machine.run('systemctl start --no-block told')
-    machine.wait_for(lambda: machine.show('told', 'StatusText') == 'warming up')
-    assert machine.show('told', 'ActiveState') == 'activating'
-    machine.run('touch /srv/go/now')
-    machine.wait_for(lambda: machine.show('told', 'ActiveState') == 'active')
-    assert machine.show('told', 'StatusText') == 'at work'
+    for keys in ('', 'Tmpfs=/t', 'UIDMap=0:100000:65536\n        GIDMap=0:100000:65536',
+                 'Tmpfs=/t\n        UIDMap=0:100000:65536\n        GIDMap=0:100000:65536'):
+        machine.run('mkdir -p /srv/go && rm -f /srv/go/now')
+        perl(machine, 'told', 'say_to_systemd("STATUS=warming up"); select(undef, undef, undef, 0.05) until -e "/go/now";'
+                              'say_to_systemd("READY=1\nSTATUS=at work"); sleep 1000;',
+             f'Notify=true\n        Volume=/srv/go:/go\n        {keys}')
+        machine.run('systemctl start --no-block told')
+        machine.wait_for(lambda: machine.show('told', 'StatusText') == 'warming up')
+        assert machine.show('told', 'ActiveState') == 'activating', keys
+        machine.run('touch /srv/go/now')
+        machine.wait_for(lambda: machine.show('told', 'ActiveState') == 'active')
+        assert machine.show('told', 'StatusText') == 'at work', keys
+        machine.run('systemctl stop told')
 
 
 def test_payload_that_dies_before_it_is_ready(machine):

@@ -4,8 +4,11 @@
 VOLUMES = '/var/lib/containers/storage/volumes'
 
 
-def start(machine, name, keys, exec_='sleep 1000', check=True):
-    machine.container(name, f'[Container]\nImage=localhost/test/busybox\nExec={exec_}\nStopSignal=SIGKILL\n{keys}\n')
+IMAGE = 'Image=localhost/test/busybox'
+
+
+def start(machine, name, keys, exec_='sleep 1000', check=True, image=IMAGE):
+    machine.container(name, f'[Container]\n{image}\nExec={exec_}\nStopSignal=SIGKILL\n{keys}\n')
     return machine.run(f'systemctl restart {name}', timeout=30, check=check)
 
 
@@ -89,6 +92,34 @@ def test_a_user_namespace_changes_none_of_this(machine):
     assert inside(machine, 'one', 'cat /t/o/file; echo new >/t/o/file; cat /t/o/file; ls /t/i/bin/busybox') == \
         'old\nnew\n/t/i/bin/busybox\n'
     assert machine.read('/srv/lower/file') == 'old\n'
+
+
+def test_the_root_is_not_in_its_volumes(machine):
+    """/run holds its place, and "/" does: in a copy of it there it was not masked, and could be written to. So could the files and
+    secrets beside it, and with another runtime all volumes were there once more."""
+    machine.run('mkdir -p /run/other; mount -t tmpfs other /run/other; echo there >/run/other/file')
+    users = 'UIDMap=0:100000:65536\nGIDMap=0:100000:65536\n'
+    crun = '[Keyturn]\nRuntime=crun\n[Container]\n'
+    volumes = [f'Volume={source}:/h{place}{option}\n' for source, place in (('/run', '/run'), ('/', ''))
+               for option in ('', ':ro,rslave', ':rshared')]
+    masked = 'Mask=/a/b/secret\nVolume=/srv/masked:/a/b\n'
+    more = ['Tmpfs=/h\n', users, users + 'Tmpfs=/h\n', 'Secret=key\n', 'Secret=key\nTmpfs=/h\n', 'Rootfs=/srv/root\n',
+            'Rootfs=/srv/root:O\n', crun, crun + masked, crun + users + masked, crun + 'Rootfs=/srv/root\n', crun + 'Secret=key\n']
+    machine.run('mkdir -p -m 700 /etc/credstore; echo secret >/etc/credstore/key; mkdir -p /srv/root/h /srv/masked; '
+                'echo masked >/srv/masked/secret; chmod 755 /srv/masked')
+    machine.run('cp -a $(podman image inspect --format "{{.GraphDriver.Data.UpperDir}}" localhost/test/busybox)/. /srv/root')
+    for keys in volumes + [keys + volumes[0] for keys in more] + [more[0] + volumes[1], more[3] + volumes[1]]:
+        start(machine, 'one', 'ReadOnly=true\nMask=/etc/passwd\n' + keys, image='' if 'Rootfs' in keys else IMAGE)
+        # Debian 12's crun mounts no more than the uppermost in a user namespace.
+        assert crun + users in keys or inside(machine, 'one', 'cat /h/run/other/file') == 'there\n', keys
+        assert not inside(machine, 'one', 'grep "/h/run/keyturn/one/.private" /proc/self/mounts; cd /h/run/keyturn/one/.private && '
+                                          'for i in root files secrets mounts; do ls -A $i; done 2>/dev/null', check=False), keys
+        machine.run('systemctl stop one; systemctl reset-failed one', check=False)
+        assert machine.run('ls -d /run/keyturn/one', check=False).status != 0, keys
+    for keys in (volumes[0], 'Tmpfs=/h\n' + volumes[0]): # and who may can still mount it elsewhere
+        start(machine, 'one', keys + 'AddCapability=SYS_ADMIN\nSeccompProfile=unconfined\n')
+        inside(machine, 'one', 'mkdir /again && mount -o bind / /again && ls /again/bin/busybox')
+    machine.run('systemctl stop one; umount /run/other')
 
 
 def test_a_copy_takes_nothing_away_that_is_mounted(machine):

@@ -15,10 +15,11 @@ END_TEST
 START_TEST(test_refusal_names_the_layer) {
         char *layers[] = { (char *) "/nonexistent-layer", NULL };
         g_autoptr(GError) error = NULL;
-        OverlayPlace place;
+        bool attached;
 
-        ck_assert_int_eq(
-                overlay_mount(layers, NULL, -1, &(MountLabel) MOUNT_LABEL_NULL, "/nonexistent", &place, &error), -1);
+        ck_assert_int_eq(overlay_mount(layers, NULL, -1, &(MountLabel) MOUNT_LABEL_NULL, "/nonexistent", &attached,
+                                       &error),
+                         -1);
         ck_assert_ptr_nonnull(g_strrstr(error->message, "/nonexistent-layer"));
 }
 END_TEST

@@ -203,8 +203,8 @@ static const Row rows[] = {
         { "/v", "bind", "rbind idmap=uids=0-1-10", MAKER_LIBCRUN },
         { "/v", "bind", "rbind rro", MAKER_LIBCRUN },
         { "/v", "bind", "rbind strictatime", MAKER_LIBCRUN },
-        { "/v", "tmpfs", "rbind", MAKER_LIBCRUN },
-        { "/v", NULL, "rbind", MAKER_LIBCRUN },
+        { "/v", "tmpfs", "rbind", MAKER_BIND },
+        { "/v", NULL, "rbind", MAKER_BIND },
 };
 
 static ContainerMount *add(MountPlan *plan, const char *destination, const char *type, const char *options) {

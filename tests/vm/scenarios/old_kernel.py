@@ -52,6 +52,11 @@ FILES = {
     'srv/shared/in/.empty': '',
     'etc/containers/systemd/shares.container': container(
         'mount -t tmpfs mine /shared/in', 'AddCapability=SYS_ADMIN\nVolume=/srv/shared:/shared:rshared'),
+    # /run holds the place of the root, which is not to come along.
+    'etc/containers/systemd/leaves.container': container(
+        'echo $(find /leaves/keyturn/leaves/.private/root)', 'User=root\nVolume=/run:/leaves'),
+    'etc/containers/systemd/maps.container': container(
+        'echo $(find /maps/keyturn/maps/.private/root)', 'User=root\nVolume=/run:/maps\nUIDMap=0:0:65536\nGIDMap=0:0:65536'),
     'etc/containers/systemd/seven.container': container('exit 7'),
 }
 
@@ -79,11 +84,17 @@ wait_for 1 ready locked
 wait_for 1 ready tree
 wait_for 1 ready shares
 systemctl start above
+systemctl start leaves maps
 wait_for 1 ready above
+wait_for 1 ready leaves
+wait_for 1 ready maps
 for unit in layers locked tree above; do
         echo "$unit: $(value "$unit" ActiveState), filter $(filter "$unit")"
         said "$unit"
 done
+said leaves
+said maps
+systemctl stop leaves maps
 systemctl start seven || true
 wait_for 7 value seven ExecMainStatus
 echo "filters compiled: $(compiled)"
@@ -128,6 +139,10 @@ above: active, filter 2
 the tree
 above
 4096
+ready
+/leaves/keyturn/leaves/.private/root
+ready
+/maps/keyturn/maps/.private/root
 ready
 filters compiled: 0
 overlays: 0 of the host's, 4 in all
