@@ -118,6 +118,9 @@ void hooks_finish(Conversion *container) {
 
                 if (answer == HOOK_NO)
                         continue;
+                if (answer == HOOK_YES && hook->file->stages & 1U << HOOK_START_CONTAINER)
+                        conversion_problem(container, NULL, "The hook of '%s': " HOOK_IS_IN_THE_CONTAINER,
+                                           hook->path);
                 g_ptr_array_add(args->hooks,
                                 g_strconcat(answer == HOOK_MAYBE ? HOOK_WORD_MAYBE : "", hook->path, NULL));
                 container->hook_stages |= hook->file->stages;

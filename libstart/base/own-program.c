@@ -35,7 +35,8 @@
  * To execute libstart once more costs a fifth of a start. Linked statically it has no loader, and no code of the
  * image runs in it before main(). There it needs no mount, for what keyturn is:
  *  - Every container has a pid namespace of its own, and its first process runs libstart only until it executes the
- *    payload. Nothing else is in there before that, and nothing in there runs libstart after it, but
+ *    payload. Nothing else is in there before that (so no hook of the stage startContainer is run), and nothing in
+ *    there runs libstart after it, but
  *  - a payload that is libstart; and that is pid 1. So libstart refuses to be pid 1, before anything of the image can
  *    be read: iconv and NSS load libraries even into a static program, here from the image. So do the other programs
  *    in the same file, whose names an image may give to a link to /proc/self/exe.

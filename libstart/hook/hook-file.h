@@ -17,6 +17,12 @@ typedef enum HookStage {
         HOOK_N_STAGES,
 } HookStage;
 
+/* Such a hook is a program of the image's, beside the first process of the container while that is still
+ * keyturn's: it could open the file that root executes on the host, and what is open there (base/own-program.c). */
+#define HOOK_IS_IN_THE_CONTAINER                                                                                    \
+        "keyturn runs no startContainer hooks, as these are programs of the image's beside its own process; write " \
+        "createContainer, or have Exec= run the program first"
+
 /* HOOK_N_STAGES for what is none. */
 HookStage hook_stage_find(const char *name);
 

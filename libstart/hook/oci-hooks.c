@@ -60,25 +60,15 @@ static GPtrArray *own_environment(void) {
         return variables;
 }
 
-/* Without an environment of its own a hook that the runtime runs has its caller's: in the container that is the
- * payload's. The others have none then. */
-static GPtrArray *find_environment(const HookFile *file, HookStage stage, char *const *payloads) {
-        GPtrArray *variables;
-
+/* Without an environment of its own a hook that the runtime runs has its caller's, and the others have none. */
+static GPtrArray *find_environment(const HookFile *file, HookStage stage) {
         if (file->has_env)
                 return g_ptr_array_ref(file->env);
-        if (stage == HOOK_PRECREATE || stage == HOOK_POSTSTOP)
-                return g_ptr_array_new();
-        if (stage != HOOK_START_CONTAINER)
-                return own_environment();
-        variables = g_ptr_array_new();
-        for (; *payloads; payloads++)
-                g_ptr_array_add(variables, *payloads);
-        return variables;
+        return stage == HOOK_PRECREATE || stage == HOOK_POSTSTOP ? g_ptr_array_new() : own_environment();
 }
 
-static Hook *make_hook(const HookFile *file, HookStage stage, char *const *payloads) {
-        g_autoptr(GPtrArray) variables = find_environment(file, stage, payloads);
+static Hook *make_hook(const HookFile *file, HookStage stage) {
+        g_autoptr(GPtrArray) variables = find_environment(file, stage);
         Hook *hook = g_new0(Hook, 1);
 
         hook->path = g_strdup(file->program);
@@ -109,7 +99,7 @@ static void add_hook(SpecHooks *hooks, HookStage stage, Hook *hook) {
         (*list)[(*places[stage].length)++] = hook;
 }
 
-static void add_hooks(Spec *spec, const GPtrArray *files, char *const *payloads) {
+static void add_hooks(Spec *spec, const GPtrArray *files) {
         if (!spec->hooks)
                 spec->hooks = g_new0(SpecHooks, 1);
         for (guint i = 0; i < files->len; i++) {
@@ -117,11 +107,11 @@ static void add_hooks(Spec *spec, const GPtrArray *files, char *const *payloads)
 
                 for (HookStage stage = HOOK_PRESTART; stage < HOOK_N_STAGES; stage++)
                         if (file->stages & 1U << stage)
-                                add_hook(spec->hooks, stage, make_hook(file, stage, payloads));
+                                add_hook(spec->hooks, stage, make_hook(file, stage));
         }
 }
 
-static Hook *make_cdi_hook(const CdiHook *wanted, HookStage stage, char *const *payloads) {
+static Hook *make_cdi_hook(const CdiHook *wanted, HookStage stage) {
         HookFile file = {
                 .program = wanted->program,
                 .args = wanted->args,
@@ -130,10 +120,10 @@ static Hook *make_cdi_hook(const CdiHook *wanted, HookStage stage, char *const *
                 .timeout = wanted->timeout,
         };
 
-        return make_hook(&file, stage, payloads);
+        return make_hook(&file, stage);
 }
 
-static bool add_cdi_hooks(Spec *spec, const GPtrArray *all, char *const *payloads, GError **error) {
+static bool add_cdi_hooks(Spec *spec, const GPtrArray *all, GError **error) {
         for (guint i = 0; all && i < all->len; i++) {
                 const CdiEdits *edits = all->pdata[i];
 
@@ -147,7 +137,7 @@ static bool add_cdi_hooks(Spec *spec, const GPtrArray *all, char *const *payload
                                                  hook->stage);
                         if (!spec->hooks)
                                 spec->hooks = g_new0(SpecHooks, 1);
-                        add_hook(spec->hooks, stage, make_cdi_hook(hook, stage, payloads));
+                        add_hook(spec->hooks, stage, make_cdi_hook(hook, stage));
                 }
         }
         return true;
@@ -249,7 +239,7 @@ static bool run_precreate(const OciHooks *hooks, const GPtrArray *files, Spec **
                 before = spec_to_json(*spec, *environment, error);
                 if (!before)
                         return false;
-                hook = make_hook(file, HOOK_PRECREATE, NULL);
+                hook = make_hook(file, HOOK_PRECREATE);
                 ok = hook_process_run(hook, hooks->bundle, before, &after, error) &&
                      take_spec(hooks->mounts, spec, after, file->program, error);
                 free_runtime_spec_schema_defs_hook(hook);
@@ -269,17 +259,26 @@ static bool write_bundle(const OciHooks *hooks, const Spec *spec, char **environ
                         error_set_errno(error, errno, "Cannot write '%s'", path));
 }
 
+/* Also of what a precreate hook has printed. */
+static bool check_stages(const Spec *spec, GError **error) {
+        return !spec->hooks || spec->hooks->start_container_len == 0 ||
+               error_set(error, KT_ERROR_UNSUPPORTED, "The hook '%s': " HOOK_IS_IN_THE_CONTAINER,
+                         spec->hooks->start_container[0]->path);
+}
+
 bool oci_hooks_apply(const OciHooks *hooks, Spec **spec, char ***environment, GError **error) {
         g_autoptr(GPtrArray) files = NULL;
 
         if (hooks->request->hooks->len == 0 && !hooks->cdi)
                 return true;
         files = hook_choice_make(hooks->request, (*spec)->process->args[0], hooks->bundle, error);
-        if (!files || !add_cdi_hooks(*spec, hooks->cdi, *environment, error) ||
+        if (!files || !add_cdi_hooks(*spec, hooks->cdi, error) ||
             !run_precreate(hooks, files, spec, environment, error))
                 return false;
         if (files->len > 0)
-                add_hooks(*spec, files, *environment);
+                add_hooks(*spec, files);
+        if (!check_stages(*spec, error))
+                return false;
         return !(*spec)->hooks || write_bundle(hooks, *spec, *environment, error);
 }
 

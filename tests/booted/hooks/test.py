@@ -7,7 +7,7 @@ import re
 
 BUSYBOX = 'localhost/test/busybox'
 DIRECTORY = '/usr/share/containers/oci/hooks.d'
-STAGES = ('precreate', 'prestart', 'createRuntime', 'createContainer', 'startContainer', 'poststart', 'poststop')
+STAGES = ('precreate', 'prestart', 'createRuntime', 'createContainer', 'poststart', 'poststop')
 
 # Tells where and with what it was called, and passes on what a precreate hook has to.
 TELL = '''#!/bin/sh
@@ -83,7 +83,7 @@ nsenter -m -t $pid mount --bind /srv/hidden /run/keyturn/hooked/.private/root/ho
 
 def test_each_stage(machine):
     """In the host's namespaces as root, with the state, a readable bundle, and a sane umask."""
-    everywhere = [stage for stage in STAGES if stage not in ('createContainer', 'startContainer')]
+    everywhere = [stage for stage in STAGES if stage != 'createContainer']
     files = {f'{i}-{stage}': hook([stage], args=['tell', stage]) for i, stage in enumerate(everywhere)}
     with hooks(machine, **files):
         start(machine, 'Annotation=car.door=left')
@@ -101,18 +101,25 @@ def test_each_stage(machine):
         assert spec['process']['args'][0] == 'sh' and 'container=podman' in spec['process']['env'], spec
 
 
-def test_stages_in_the_container(machine):
-    machine.run('mkdir -p /srv/inside')
-    inside = '#!/bin/sh\ncat >/out/$1; echo >>/out/$1; [ $$ != 1 ] && pwd >>/out/$1\n'
-    with hooks(machine, a=hook(['startContainer'], '/out/run', args=['run', 'start'])):
-        machine.write('/srv/inside/run', inside, 0o755)
-        start(machine, 'Volume=/srv/inside:/out')
-        state = machine.read('/srv/inside/start').splitlines()
-        assert json.loads(state[0])['status'] == 'starting' and len(state) == 2, state
+def test_a_stage_in_the_mounts_of_the_container(machine):
     with hooks(machine, a=hook(['createContainer'], args=['tell', 'createContainer'])):
         start(machine)
         said = log(machine)
         assert {'== createContainer', 'umask 0022', '/run/keyturn/hooked'} <= set(said), said
+
+
+def test_no_hook_in_the_container(machine):
+    """It would be a program of the image's beside libstart, whose file it could write to: nobody brings one in."""
+    with hooks(machine, a=hook(['startContainer'], '/bin/true')):
+        machine.container('refused', f'[Container]\nImage={BUSYBOX}\n')
+        assert machine.run('systemctl start refused', check=False).status != 0
+        assert "The hook of '/usr/share/containers/oci/hooks.d/a.json': keyturn runs no startContainer hooks" in machine.journal()
+    with hooks(machine, a=hook(['precreate'], '/opt/hooks/adds')):
+        machine.write('/opt/hooks/adds', """#!/bin/sh
+sed 's,^{,{"hooks":{"startContainer":[{"path":"/bin/true"}]}\\,,'
+""", 0o755)
+        said = '\n'.join(start(machine, expect=125))
+        assert "The hook '/bin/true': keyturn runs no startContainer hooks" in said, said
 
 
 def test_which_hooks(machine):
