@@ -159,6 +159,23 @@ def test_nonsense_fails_when_generated(machine):
         console.err
 
 
+def test_a_filter_that_fails_takes_no_other_with_it(machine):
+    """A profile that is broken after the generator has read it: with its failure systemd removed all filters, at every start."""
+    machine.write('/etc/own.json', OWN_PROFILE)
+    machine.container('own', text_of('SeccompProfile=/etc/own.json'))
+    machine.container('plain', text_of(''))
+    machine.write('/etc/own.json', '{"defaultAction": "SCMP_ACT_')
+    machine.run('systemctl restart keyturn-seccomp', check=False)
+    assert machine.run('systemctl start own', check=False).status != 0
+    before = warnings(machine)
+    machine.run('systemctl restart plain')
+    assert seccomp_of(machine, 'plain') == (2, 1) and new_warnings(machine, before) == [], new_warnings(machine, before)
+    assert machine.run('systemctl reload keyturn-seccomp', check=False).status != 0, 'nobody hears of it'
+    machine.run('rm /etc/containers/systemd/own.container /etc/containers/systemd/plain.container; systemctl stop plain')
+    machine.reload()
+    machine.run('systemctl restart keyturn-seccomp')
+
+
 def test_missing_profile_fails_the_start(machine):
     machine.container('own', text_of('SeccompProfile=/etc/nowhere.json'))
     done = machine.run('systemctl start own', check=False)
