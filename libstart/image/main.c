@@ -107,34 +107,48 @@ static bool run(int argc, char **argv, GError **error) {
 }
 
 /* A container that was stopped is inactive. After any other failure a start would fail again. */
-static bool waits(const char *unit) {
-        g_autofree char *state = systemd_unit_state(unit, NULL);
+static bool waits(const char *unit, GError **error) {
+        g_autofree char *state = systemd_unit_state(unit, error);
 
         return g_strcmp0(state, "failed") == 0 &&
-               systemd_unit_number(unit, SYSTEMD_SERVICE, "ExecMainStatus", NULL) == EXIT_NO_IMAGE;
+               systemd_unit_number(unit, SYSTEMD_SERVICE, "ExecMainStatus", error) == EXIT_NO_IMAGE;
+}
+
+static void start_if_waiting(const char *unit, GError **error) {
+        if (waits(unit, error))
+                (void) systemd_call("StartUnit", unit, "fail", error);
+}
+
+/* Says what is wrong, if anything is. Is it over all the same? */
+static bool is_over(GError *problem, const char *what, const char *unit) {
+        bool untried = g_error_matches(problem, KT_ERROR, KT_ERROR_UNTRIED);
+
+        if (problem)
+                log_warning("Cannot %s '%s': %s", what, unit, problem->message);
+        g_clear_error(&problem);
+        return !untried;
 }
 
 /* Who wants this unit, or requires it. */
-static void start_of(const char *unit, const char *property) {
-        g_autoptr(GError) error = NULL;
-        g_autoptr(GPtrArray) others = systemd_unit_list(unit, SYSTEMD_UNIT, property, &error);
+static bool start_of(const char *unit, const char *property) {
+        GError *problem = NULL;
+        g_autoptr(GPtrArray) others = systemd_unit_list(unit, SYSTEMD_UNIT, property, &problem);
+        bool ok = is_over(g_steal_pointer(&problem), "find out which containers wait for", unit);
 
-        if (error)
-                log_warning("Cannot find out which containers wait for the image: %s", error->message);
-        for (guint i = 0; others && i < others->len; i++)
-                if (waits(others->pdata[i]) && !systemd_call("StartUnit", others->pdata[i], "fail", &error)) {
-                        log_warning("Cannot start '%s', which waits for the image: %s",
-                                    (const char *) others->pdata[i], error->message);
-                        g_clear_error(&error);
-                }
+        for (guint i = 0; others && i < others->len; i++) {
+                start_if_waiting(others->pdata[i], &problem);
+                ok &= is_over(g_steal_pointer(&problem), "start what may wait for the image,", others->pdata[i]);
+        }
+        return ok;
 }
 
 /* Containers that wait for an image: their start has failed with EXIT_NO_IMAGE, because what brings it had. No
  * process waits, and no timer of theirs: systemd tries again what brings the image, and when that succeeds, they are
- * started. */
-static void start_waiting(const char *unit) {
-        start_of(unit, "WantedBy");
-        start_of(unit, "RequiredBy");
+ * started. Where systemd did not answer this is tried again, too, by then with the image. */
+static bool start_waiting(const char *unit) {
+        bool ok = start_of(unit, "WantedBy");
+
+        return start_of(unit, "RequiredBy") && ok;
 }
 
 int keyturn_image_main(int argc, char *argv[]) {
@@ -142,11 +156,8 @@ int keyturn_image_main(int argc, char *argv[]) {
 
         setlocale(LC_CTYPE, "");
         log_open("keyturn-image", LOG_TO_STDERR, LOG_INFO);
-        if (user_view_enter(&error) && tool_prepare(&error) && run(argc, argv, &error)) {
-                if (arg_unit)
-                        start_waiting(arg_unit);
-                return EXIT_SUCCESS;
-        }
+        if (user_view_enter(&error) && tool_prepare(&error) && run(argc, argv, &error))
+                return !arg_unit || start_waiting(arg_unit) ? EXIT_SUCCESS : EXIT_KEYTURN;
         log_error("%s", error->message);
         unit_failure_tell(error);
         return EXIT_KEYTURN;

@@ -13,7 +13,11 @@
 /* One call, as of the D-Bus specification ("Message Protocol", "Authentication Protocol"). */
 
 #define ADDRESS "/run/systemd/private"
-#define TIMEOUT_MSEC 5000
+
+/* systemd closes all connections while it executes itself anew (0.3 s), and answers nobody while it reloads (seconds,
+ * with many units). Neither says anything of what it is asked. */
+#define TIMEOUT_USEC (30 * G_USEC_PER_SEC)
+#define PAUSE_USEC (G_USEC_PER_SEC / 10)
 #define REPLY_MAX 65536
 
 enum { METHOD_CALL = 1, METHOD_RETURN = 2, METHOD_ERROR = 3 };
@@ -86,24 +90,40 @@ static GString *make_call(const Call *call) {
         return message;
 }
 
+/* What is tried again. */
+static bool fail_untried(const char *what, int errnum, GError **error) {
+        return error_set(error, KT_ERROR_UNTRIED, "%s" ADDRESS "': %s", what, error_describe(errnum));
+}
+
+static int open_connection(GError **error) {
+        GError *problem = NULL;
+        int fd = socket_connect(SOCK_STREAM, ADDRESS, &problem);
+
+        if (problem && access(ADDRESS, W_OK) == 0) /* else systemd is not here, or not for us */
+                problem->code = KT_ERROR_UNTRIED;
+        if (problem)
+                g_propagate_error(error, problem);
+        return fd;
+}
+
 static bool write_all(int fd, const char *data, size_t size, GError **error) {
         ssize_t n = socket_send(fd, NULL, data, size, NULL, 0); /* a fresh socket has room for it */
 
-        return n == (ssize_t) size ||
-               error_set_errno(error, n < 0 ? (int) -n : EMSGSIZE, "Cannot write to '" ADDRESS "'");
+        return n == (ssize_t) size || fail_untried("Cannot write to '", n < 0 ? (int) -n : EMSGSIZE, error);
 }
 
-static bool read_more(int fd, GString *text, GError **error) {
+/* until: of g_get_monotonic_time(). */
+static bool read_more(int fd, gint64 until, GString *text, GError **error) {
         struct pollfd readable = { .fd = fd, .events = POLLIN };
         char buffer[4096];
         ssize_t n;
 
-        if (poll(&readable, 1, TIMEOUT_MSEC) == 0)
-                return error_set(error, KT_ERROR_FAILED, "systemd does not answer");
+        if (poll(&readable, 1, (int) (MAX(until - g_get_monotonic_time(), 0) / 1000)) == 0)
+                return error_set(error, KT_ERROR_UNTRIED, "systemd does not answer");
         n = read(fd, buffer, sizeof buffer);
-        if (n < 0 && errno != EINTR)
-                return error_set_errno(error, errno, "Cannot read from '" ADDRESS "'");
-        if (n == 0 || text->len > REPLY_MAX)
+        if (n == 0 || (n < 0 && errno != EINTR))
+                return fail_untried("Cannot read from '", n < 0 ? errno : ECONNRESET, error);
+        if (text->len > REPLY_MAX)
                 return error_set(error, KT_ERROR_FAILED, "systemd answers with nothing of use");
         g_string_append_len(text, buffer, MAX(n, 0));
         return true;
@@ -121,14 +141,14 @@ static GString *make_credentials(void) {
 
 /* What comes with it in one piece, systemd would leave lying there. Not so its answer: what it tells all its
  * listeners can follow, and is left in *text, which is empty before. */
-static bool authenticate(int fd, GString *text, GError **error) {
+static bool authenticate(int fd, gint64 until, GString *text, GError **error) {
         g_autoptr(GString) credentials = make_credentials();
         const char *end;
 
         if (!write_all(fd, credentials->str, credentials->len, error))
                 return false;
         do
-                if (!read_more(fd, text, error))
+                if (!read_more(fd, until, text, error))
                         return false;
         while (!(end = strchr(text->str, '\n')));
         if (!g_str_has_prefix(text->str, "OK "))
@@ -157,17 +177,17 @@ static bool find_reply(GString *text, int *ret_type, const char **ret_body, gsiz
 }
 
 /* Returns the body of the answer, with a NUL behind it. Transfer full. */
-static char *make(const Call *what, gsize *ret_size, GError **error) {
-        _cleanup_close_ int fd = socket_connect(SOCK_STREAM, ADDRESS, error);
-        g_autoptr(GString) call = make_call(what), text = g_string_new(NULL);
+static char *make_once(const GString *call, gint64 until, gsize *ret_size, GError **error) {
+        _cleanup_close_ int fd = open_connection(error);
+        g_autoptr(GString) text = g_string_new(NULL);
         const char *body;
         gsize size;
         int type;
 
-        if (fd < 0 || !authenticate(fd, text, error) || !write_all(fd, call->str, call->len, error))
+        if (fd < 0 || !authenticate(fd, until, text, error) || !write_all(fd, call->str, call->len, error))
                 return NULL;
         while (!find_reply(text, &type, &body, &size))
-                if (!read_more(fd, text, error))
+                if (!read_more(fd, until, text, error))
                         return NULL;
         if (type == METHOD_RETURN) {
                 *ret_size = size;
@@ -176,6 +196,26 @@ static char *make(const Call *what, gsize *ret_size, GError **error) {
         /* The body of an error begins with a sentence. */
         error_set(error, KT_ERROR_FAILED, "systemd says: %.*s", (int) (size > 4 ? size - 4 : 0), body + 4);
         return NULL;
+}
+
+/* What systemd has put into its queue and could not say so is asked for twice: a second start changes nothing, a
+ * second restart is one more. */
+static char *make(const Call *what, gsize *ret_size, GError **error) {
+        gint64 until = g_get_monotonic_time() + TIMEOUT_USEC;
+        g_autoptr(GString) call = make_call(what);
+
+        for (;; g_usleep(PAUSE_USEC)) {
+                GError *problem = NULL;
+                char *answer = make_once(call, until, ret_size, &problem);
+
+                if (!g_error_matches(problem, KT_ERROR, KT_ERROR_UNTRIED) ||
+                    g_get_monotonic_time() + PAUSE_USEC > until) {
+                        if (problem)
+                                g_propagate_error(error, problem);
+                        return answer;
+                }
+                g_error_free(problem);
+        }
 }
 
 bool systemd_call(const char *method, const char *unit, const char *mode, GError **error) {

@@ -6,10 +6,11 @@
 
 /* On systemd's own D-Bus socket: there may be no message bus, and libsystemd is not static. Only root may. */
 
-/* Asks it to start, stop or restart a unit (`method`: StartUnit, StopUnit, RestartUnit, TryRestartUnit, which starts
- * none that is stopped). `mode`: "fail", rather than come in the place of what somebody else has asked for;
+/* Asks it to start, stop or restart a unit (`method`: StartUnit, StopUnit, RestartUnit, TryRestartUnit, which
+ * starts none that is stopped). `mode`: "fail", rather than come in the place of what somebody else has asked for;
  * "replace"; or "ignore-requirements", which leaves alone what it depends on. Returns when that is in systemd's
- * queue; false where systemd refuses to. */
+ * queue; false where systemd refuses to. KT_ERROR_UNTRIED, of the others here as well: it has not answered for 30
+ * s. */
 bool systemd_call(const char *method, const char *unit, const char *mode, GError **error);
 
 /* Interfaces of units' properties. */

@@ -180,11 +180,22 @@ static bool is_final(const char *previous, bool is_tagged, const GError *error) 
         return !id && !problem;
 }
 
-/* is_tagged: what did not work has no name any more, and nobody runs it. The way back is forgotten when it was gone:
+/* Who could not be restarted may. */
+static bool is_used(const GPtrArray *containers, const char *image) {
+        for (guint i = 0; i < containers->len; i++) {
+                g_autofree char *used = update_find_image(containers->pdata[i]);
+
+                if (g_strcmp0(used, image) == 0)
+                        return true;
+        }
+        return false;
+}
+
+/* is_unused: what did not work has no name any more, and nobody runs it. The way back is forgotten when it was gone:
  * all of it is on the disk before. */
-static void end_rollback(Group *group, bool is_tagged) {
+static void end_rollback(Group *group, bool is_unused) {
         g_autoptr(GError) error = NULL;
-        bool is_removed = group->is_pulled && is_tagged && local_remove(group->new, &error);
+        bool is_removed = group->is_pulled && is_unused && local_remove(group->new, &error);
 
         if (error)
                 log_warning("The image that does not work stays in the store: %s", error->message);
@@ -211,7 +222,7 @@ static void roll_back(Group *group, const GPtrArray *containers, const char *rea
                                           error ? error->message : "the old image is not known");
         say(group, works ? "rolled back" : "failed", problem ?: reason);
         if (works || is_final(previous, is_tagged, error))
-                end_rollback(group, is_tagged);
+                end_rollback(group, is_tagged && !is_used(containers, group->new));
 }
 
 /* outdated: those that have still to be restarted. */

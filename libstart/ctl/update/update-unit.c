@@ -7,7 +7,9 @@
 #include "libstart/base/log.h"
 #include "libstart/base/user-view.h"
 #include "libstart/ctl/container/health.h"
+#include "libstart/ctl/container/payload.h"
 #include "libstart/ctl/update/update-unit.h"
+#include "libstart/oci/spec.h"
 
 #define INTERVAL (G_USEC_PER_SEC / 4)
 #define HEALTH_SECONDS_MAX 600 /* for a first result */
@@ -16,33 +18,69 @@ bool update_runs(const ContainerUnit *container) {
         return g_str_equal(container->active, "active") && container->pid > 0;
 }
 
-/* That a program cannot be run for a moment says nothing of an image, which would be rolled back for it. */
-#define TRIES 4
+char *update_find_image(const ContainerUnit *container) {
+        libcrun_container_t *config = payload_read_config(container, NULL);
+        char *id = config ? g_strdup(payload_find_annotation(config, SPEC_IMAGE_ID)) : NULL;
 
-/* The lines that systemctl prints. properties: for `show`, or NULL. Transfer full. */
-static char **systemctl(const char *verb, const ContainerUnit *container, const char *properties, GError **error) {
-        const char *const words[] = { "systemctl", user_view_is_here() ? "--user" : "--system",
-                                      verb,        container->unit,
-                                      properties,  NULL };
+        if (config)
+                libcrun_container_free(config);
+        return id;
+}
+
+/* That a program cannot be run for a moment, or not reach systemd, which executes itself anew or reloads, says
+ * nothing of an image, which would be rolled back for it. */
+#define TRIES 120
+
+/* `show` fails of nothing else. What is wrong comes last, whatever the unit's name is. */
+static bool is_untried(const char *verb, const char *messages) {
+        static const char *const texts[] = { "Connection ", "Transport endpoint is not connected",
+                                             "disconnected from message bus" };
+        const char *last = g_strrstr(messages, ": ");
+        bool found = g_str_equal(verb, "show");
+
+        for (size_t i = 0; last && g_str_equal(verb, "restart") && i < G_N_ELEMENTS(texts); i++)
+                found |= strstr(last, texts[i]) != NULL;
+        return found;
+}
+
+/* One try. The lines that systemctl prints; transfer full. */
+static char **call_systemctl(const char *const *words, char **environment, GError **error) {
         g_autofree char *output = NULL, *messages = NULL;
         g_autoptr(GError) problem = NULL;
         int status;
 
-        for (int i = 1; !g_spawn_sync(NULL, (char **) words, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, &output,
-                                      &messages, &status, &problem);
-             i++) {
-                if (i == TRIES) {
-                        error_set(error, KT_ERROR_UNTRIED, "systemctl %s: %s", verb, problem->message);
-                        return NULL;
-                }
-                g_clear_error(&problem);
-                g_usleep(INTERVAL);
+        if (!g_spawn_sync(NULL, (char **) words, environment, G_SPAWN_SEARCH_PATH, NULL, NULL, &output, &messages,
+                          &status, &problem)) {
+                error_set(error, KT_ERROR_UNTRIED, "%s", problem->message);
+                return NULL;
         }
         if (g_spawn_check_wait_status(status, &problem))
                 return g_strsplit(output, "\n", -1);
-        error_set(error, KT_ERROR_FAILED, "systemctl %s: %s", verb,
-                  messages && messages[0] ? g_strchomp(messages) : problem->message);
+        error_set(error, is_untried(words[2], messages) ? KT_ERROR_UNTRIED : KT_ERROR_FAILED, "%s",
+                  messages[0] ? g_strchomp(messages) : problem->message);
         return NULL;
+}
+
+/* properties: for `show`, or NULL. */
+static char **systemctl(const char *verb, const ContainerUnit *container, const char *properties, GError **error) {
+        const char *const words[] = { "systemctl", user_view_is_here() ? "--user" : "--system",
+                                      verb,        container->unit,
+                                      properties,  NULL };
+        g_auto(GStrv) environment = g_environ_setenv(g_get_environ(), "LC_ALL", "C", TRUE);
+
+        for (int i = 1;; i++, g_usleep(INTERVAL)) {
+                GError *problem = NULL;
+                char **lines = call_systemctl(words, environment, &problem);
+
+                if (lines)
+                        return lines;
+                if (i < TRIES && g_error_matches(problem, KT_ERROR, KT_ERROR_UNTRIED)) {
+                        g_error_free(problem);
+                        continue;
+                }
+                g_propagate_prefixed_error(error, problem, "systemctl %s: ", verb);
+                return NULL;
+        }
 }
 
 /* Its first line says what is wrong, and the others what to look at. */

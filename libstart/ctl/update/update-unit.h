@@ -9,6 +9,9 @@
 /* Has it a process that says of its image that it works? */
 bool update_runs(const ContainerUnit *container);
 
+/* The id of the image that it has been started with; NULL where it does not run. Transfer full. */
+char *update_find_image(const ContainerUnit *container);
+
 /* Was an update killed that had made systemd forget the service's failure, and had not restarted it yet? Then it is
  * inactive, and nobody has stopped it. */
 bool update_was_restarting(const ContainerUnit *container);

@@ -8,14 +8,12 @@
 #include "libstart/base/fd.h"
 #include "libstart/base/log.h"
 #include "libstart/base/paths.h"
-#include "libstart/ctl/container/payload.h"
 #include "libstart/ctl/update/commands.h"
 #include "libstart/ctl/update/update-image.h"
 #include "libstart/ctl/update/update-unit.h"
 #include "libstart/image/local.h"
 #include "libstart/image/notes.h"
 #include "libstart/image/tool.h"
-#include "libstart/oci/spec.h"
 #include "libstart/request/auto-update.h"
 #include "libstart/table/table.h"
 
@@ -25,16 +23,6 @@ static void member_free(void *data) {
         g_free(member->running);
         g_free(member->problem);
         g_free(member);
-}
-
-/* Transfer full. */
-static char *find_running(const ContainerUnit *container) {
-        libcrun_container_t *config = payload_read_config(container, NULL);
-        char *id = config ? g_strdup(payload_find_annotation(config, SPEC_IMAGE_ID)) : NULL;
-
-        if (config)
-                libcrun_container_free(config);
-        return id;
 }
 
 /* Of all that have the key; of one, if it is asked for. */
@@ -51,7 +39,7 @@ static GPtrArray *find_members(const GPtrArray *all, const ContainerUnit *only) 
                 member = g_new0(UpdateMember, 1);
                 member->container = container;
                 member->policy = policy;
-                member->running = update_runs(container) ? find_running(container) : NULL;
+                member->running = update_runs(container) ? update_find_image(container) : NULL;
                 g_ptr_array_add(members, member);
         }
         return members;
@@ -82,7 +70,7 @@ static void tell_who_runs_another(const GPtrArray *all, const char *image) {
         for (guint i = 0; now && i < all->len; i++) {
                 const ContainerUnit *container = all->pdata[i];
                 bool has_image = g_strcmp0(container->args->image, image) == 0 && update_runs(container);
-                g_autofree char *running = has_image ? find_running(container) : NULL;
+                g_autofree char *running = has_image ? update_find_image(container) : NULL;
 
                 if (running && !g_str_equal(running, now))
                         log_notice("%s runs an image that '%s' no longer is: restart it before 'podman image prune' "

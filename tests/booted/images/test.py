@@ -135,6 +135,22 @@ def test_a_container_starts_when_its_image_comes(machine):
     machine.run('rm -r /etc/systemd/system/keyturn-pull-.service.d')
 
 
+def test_a_container_starts_although_systemd_does_not_listen_when_its_image_comes(machine):
+    """It executes itself anew, again and again, as an update of its has it do once: nobody asked a second time."""
+    registry.start(machine)
+    registry.push(machine, 'late:1', env=['IS=late'])
+    registry.stop(machine)
+    container(machine, 'waits', f'Image={registry.NAME}/late:1\nPull=missing\nRetry=0')
+    assert machine.run('systemctl start waits', check=False).status != 0
+    registry.restart(machine)
+    machine.run('systemctl reset-failed keyturn-pull-waits; systemctl start --no-block keyturn-pull-waits; '
+                'for i in $(seq 100); do systemctl daemon-reexec; sleep 0.2; systemctl -q is-active waits && break; done',
+                check=False, timeout=90)
+    assert machine.show('waits', 'ActiveState') == 'active'
+    machine.run('systemctl stop waits')
+    forget(machine, 'late:1')
+
+
 def test_an_image_file_makes_a_service_ahead(machine):
     machine.write('/run/test-registry/htpasswd', HTPASSWD)
     registry.start(machine)

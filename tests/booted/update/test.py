@@ -75,6 +75,19 @@ def test_a_new_image_is_pulled_and_started(machine):
     assert 'does not run' in update(machine)['one']['problem']
 
 
+def test_systemd_that_executes_itself_anew_says_nothing_of_an_image(machine):
+    """As its own update has it do, it closes all connections for a third of a second: a good image was rolled back for that."""
+    prepare(machine)
+    registry.push(machine, 'app:1', env=['IS=second'])
+    machine.run('systemd-run -q --collect --unit=anew sh -c "while sleep 0.4; do systemctl daemon-reexec; done"')
+    try:
+        line = update(machine, watch=8)['one']
+    finally:
+        machine.wait_for(lambda: machine.run('systemctl stop anew', check=False).status == 0)
+    assert line['updated'] == 'true' and runs(machine) == 'second', line
+    assert update(machine)['one']['updated'] == 'false'
+
+
 def test_an_image_that_its_disk_does_not_take_is_no_update(machine):
     prepare(machine)
     before, pid = registry.images(machine), machine.show('one', 'MainPID')
