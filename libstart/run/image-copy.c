@@ -67,14 +67,22 @@ static bool is_certainly_missing(const char *path) {
         return access(path, F_OK) < 0 && (errno == ENOENT || errno == ENOTDIR);
 }
 
+/* The generator writes into the early one where Podman's is there, too. */
+static bool is_not_generated(const char *name) {
+        g_autofree char *normal = g_build_filename(GENERATED, name, NULL);
+        g_autofree char *early = g_build_filename(GENERATED ".early", name, NULL);
+
+        return is_certainly_missing(normal) && is_certainly_missing(early);
+}
+
 /* While systemd calls its generators there seem to be no services. Then a copy goes that the next start has made
  * again. What an instance has is said by its own unit, or by that of the template. */
 static bool is_left_over(const char *unit) {
         g_autofree char *name = name_ahead_unit("copy", unit);
-        g_autofree char *own = g_strdup_printf(GENERATED "/%s%s", name, strchr(unit, '@') ? "" : ".d");
-        g_autofree char *template = g_strdup_printf(GENERATED "/%.*s@.service", (int) strcspn(name, "@"), name);
+        g_autofree char *own = g_strconcat(name, strchr(unit, '@') ? NULL : ".d", NULL);
+        g_autofree char *template = g_strdup_printf("%.*s@.service", (int) strcspn(name, "@"), name);
 
-        return is_certainly_missing(own) && (!strchr(unit, '@') || is_certainly_missing(template));
+        return is_not_generated(own) && (!strchr(unit, '@') || is_not_generated(template));
 }
 
 static bool find_wanted(GHashTable *used, GError **error) {

@@ -302,6 +302,26 @@ def test_a_changed_image(machine):
     assert 'keyturn-' not in as_user(machine, 'systemctl --user --failed -q --plain').out
 
 
+def test_beside_podman(machine):
+    """Whose generator is there: keyturn's writes into the early directory. As on each machine of Debian's with Podman's package."""
+    clear(machine)
+    # Podman 4.3 has none.
+    machine.run('rm /etc/systemd/user-generators/podman-user-generator; cd /usr/lib/systemd/user-generators; '
+                'test -e podman-user-generator || install -m 0755 /bin/true podman-user-generator')
+    try:
+        for name, keys in (('mine', 'UserNS=keep-id'), ('yours', 'UserNS=nomap'), ('web@', 'UserNS=keep-id:uid=5,gid=5')):
+            container(machine, name, f'[Container]\nImage={IMAGE}\nExec=sleep 1000\n{keys}\n[Keyturn]\n[Service]\nKillSignal=SIGKILL\n')
+        as_user(machine, 'systemctl --user start mine; systemctl --user stop mine; systemctl --user start web@1 yours')
+        before = copies(machine), machine.run(f'ls {COPIES}/.units').out, show(machine, 'keyturn-copy@mine', 'InvocationID')
+        assert (len(before[0]), before[1]) == (3, 'mine\nweb@1\nyours\n'), before
+        as_user(machine, 'systemctl --user stop yours; systemctl --user start keyturn-copies mine')
+        assert (copies(machine), machine.run(f'ls {COPIES}/.units').out, show(machine, 'keyturn-copy@mine', 'InvocationID')) == before
+        assert inside(machine, 'ls /bin/busybox') == '/bin/busybox'
+    finally:
+        machine.run('ln -s /dev/null /etc/systemd/user-generators/podman-user-generator')
+        as_user(machine, 'systemctl --user stop mine yours web@1; systemctl --user daemon-reload')
+
+
 def slow_down(machine, unit='keyturn-copy@cut'):
     """Each owner that it gives takes a while."""
     line = as_user(machine, f'systemctl --user show -p ExecStart --value {unit}').out.split('argv[]=')[1].split(' ;')[0]
