@@ -91,7 +91,7 @@ static void remove_empty_above(int directory, const char *file) {
         }
 }
 
-bool application_remove(const char *path, const GPtrArray *files, bool *ret_is_left, GError **error) {
+bool application_remove(const char *path, const GPtrArray *files, GError **error) {
         _cleanup_close_ int directory = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 
         if (directory < 0)
@@ -102,9 +102,14 @@ bool application_remove(const char *path, const GPtrArray *files, bool *ret_is_l
                                                (const char *) files->pdata[i], path);
                 remove_empty_above(directory, files->pdata[i]);
         }
-        (void) remove_below(directory, APPLICATION_LIST, 0);
-        *ret_is_left = rmdir(path) < 0 && errno != ENOENT;
         return true;
+}
+
+bool application_forget(const char *path) {
+        g_autofree char *list = g_build_filename(path, APPLICATION_LIST, NULL);
+
+        (void) unlink(list);
+        return rmdir(path) == 0 || errno == ENOENT;
 }
 
 bool application_systemctl(const char *verb, char **units, GError **error) {

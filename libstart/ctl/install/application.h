@@ -24,8 +24,11 @@ bool application_write_list(const char *path, const GPtrArray *files, GError **e
  */
 char **application_find_units(const char *path, bool running_only);
 
-/* Removes these files, the list, and directories that are empty then. *ret_is_left: others have files there. */
-bool application_remove(const char *path, const GPtrArray *files, bool *ret_is_left, GError **error);
+/* Removes these files, and directories that are empty then. As long as there is the list it can be said again. */
+bool application_remove(const char *path, const GPtrArray *files, GError **error);
+
+/* When systemd has reloaded: removes the list, and the directory. False: others have files there. */
+bool application_forget(const char *path);
 
 /* systemctl VERB [UNIT...]. units: NULL: none. */
 bool application_systemctl(const char *verb, char **units, GError **error);

@@ -4,6 +4,7 @@
 #include <glib/gstdio.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "keyturn-config.h"
@@ -122,7 +123,8 @@ static bool place(Staging *staging, const char *path, bool is_replaced, GError *
         if (!application_write_list(staging->path, staging->files, error) ||
             (is_replaced && !take_over(staging, path, error)))
                 return false;
-        if (renameat2(AT_FDCWD, staging->path, AT_FDCWD, path, is_replaced ? RENAME_EXCHANGE : RENAME_NOREPLACE) < 0)
+        if (fchmod(staging->lock, 0755) < 0 ||
+            renameat2(AT_FDCWD, staging->path, AT_FDCWD, path, is_replaced ? RENAME_EXCHANGE : RENAME_NOREPLACE) < 0)
                 return error_set_errno(error, errno, "Cannot put '%s' in its place", path);
         if (!is_replaced)
                 g_clear_pointer(&staging->path, g_free);
@@ -162,12 +164,14 @@ static void print_installed(const char *name, const char *path, const GPtrArray 
 
 static bool install(char **sources, const Options *options, GError **error) {
         g_autofree char *name = find_name(sources[0]), *path = g_build_filename(APPLICATIONS, name, NULL);
-        bool is_there = g_file_test(path, G_FILE_TEST_EXISTS);
-        g_auto(Staging) staging = { 0 };
+        g_auto(Staging) staging = { .lock = -1 };
+        bool is_there;
         guint n_files;
 
         if (!application_check_name(name, error))
                 return false;
+        (void) rmdir(path); /* an uninstall that was killed has left nothing else */
+        is_there = g_file_test(path, G_FILE_TEST_EXISTS);
         if (is_there && !options->replace)
                 return error_set(error, KT_ERROR_FAILED,
                                  "'%s' is there already: --replace installs these in its place", path);

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
+#include <fcntl.h>
 #include <ftw.h>
 #include <glib/gstdio.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
+#include "libstart/base/directory.h"
 #include "libstart/base/error.h"
+#include "libstart/base/fd.h"
 #include "libstart/base/host-program.h"
 #include "libstart/config/small-file.h"
 #include "libstart/ctl/install/application.h"
@@ -15,26 +19,60 @@
 #include "libstart/value/unit-words.h"
 
 #define PARENT "/etc/containers"
-
-bool staging_init(Staging *staging, GError **error) {
-        staging->files = g_ptr_array_new_with_free_func(g_free);
-        staging->left = g_ptr_array_new_with_free_func(g_free);
-        staging->path = g_strdup(PARENT "/.keyturn-install-XXXXXX");
-        if (g_mkdir_with_parents(APPLICATIONS, 0755) == 0 && g_mkdtemp_full(staging->path, 0755))
-                return true;
-        g_clear_pointer(&staging->path, g_free);
-        return error_set_errno(error, errno, "Cannot make a directory in " PARENT);
-}
+#define PREFIX ".keyturn-install-"
+#define FETCHED ".keyturn-fetched" /* what a URL has, below the directory until it is copied into that */
 
 static int remove_entry(const char *path, G_GNUC_UNUSED const struct stat *st, G_GNUC_UNUSED int type,
                         G_GNUC_UNUSED struct FTW *place) {
         return remove(path);
 }
 
+static void remove_tree(const char *path) {
+        (void) nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+static int open_directory(const char *path) {
+        return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/* Of who was killed: others have the lock of theirs. It may be the old application, whose place the new one has. */
+static void remove_left_over(void) {
+        g_auto(GStrv) names = directory_list(PARENT, NULL);
+
+        for (char **name = names; name && *name; name++) {
+                g_autofree char *path = g_build_filename(PARENT, *name, NULL);
+                _cleanup_close_ int lock = g_str_has_prefix(*name, PREFIX) ? open_directory(path) : -1;
+
+                if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == 0)
+                        remove_tree(path);
+        }
+}
+
+/* Whoever may open it may lock it, so it is root's alone until it is in its place. */
+static bool make_directory(Staging *staging) {
+        staging->path = g_strdup(PARENT "/" PREFIX "XXXXXX");
+        if (!g_mkdtemp_full(staging->path, 0700)) {
+                g_clear_pointer(&staging->path, g_free);
+                return false;
+        }
+        staging->lock = open_directory(staging->path);
+        return staging->lock >= 0 && flock(staging->lock, LOCK_EX) == 0 &&
+               access(staging->path, F_OK) == 0; /* another has not taken it for left over before that */
+}
+
+bool staging_init(Staging *staging, GError **error) {
+        staging->files = g_ptr_array_new_with_free_func(g_free);
+        staging->left = g_ptr_array_new_with_free_func(g_free);
+        remove_left_over();
+        return (g_mkdir_with_parents(APPLICATIONS, 0755) == 0 && make_directory(staging)) ||
+               error_set_errno(error, errno, "Cannot make a directory in " PARENT);
+}
+
 void staging_clear(Staging *staging) {
         if (staging->path)
-                (void) nftw(staging->path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+                remove_tree(staging->path);
         g_free(staging->path);
+        fd_close(&staging->lock);
         if (staging->files)
                 g_ptr_array_unref(staging->files);
         if (staging->left)
@@ -227,13 +265,13 @@ static bool fetch(const char *url, const char *path, GError **error) {
 
 static bool add_url(Staging *staging, const char *url, GError **error) {
         g_auto(GStrv) parts = g_strsplit_set(url, "?#", 2);
-        g_autofree char *name = g_path_get_basename(parts[0]), *directory = g_dir_make_tmp("keyturn-XXXXXX", error),
-                        *path = NULL;
+        g_autofree char *name = g_path_get_basename(parts[0]),
+                        *directory = g_build_filename(staging->path, FETCHED, NULL),
+                        *path = g_build_filename(directory, name, NULL);
         bool ok;
 
-        if (!directory)
-                return false;
-        path = g_build_filename(directory, name, NULL);
+        if (g_mkdir(directory, 0700) < 0)
+                return error_set_errno(error, errno, "Cannot make '%s'", directory);
         ok = fetch(url, path, error) && staging_add(staging, path, error);
         (void) g_unlink(path);
         (void) g_rmdir(directory);

@@ -8,6 +8,7 @@
  * application's, so that nobody ever reads half of it. */
 typedef struct Staging {
         char *path;
+        int lock;         /* of it, or -1: without, it is left over, and the next one removes it */
         GPtrArray *files; /* of char*: below it */
         GPtrArray *left;  /* of char*: what Yaml= and ConfigMap= name beside the file and is not taken along */
 } Staging;

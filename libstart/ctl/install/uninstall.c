@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <stdio.h>
+#include <unistd.h>
 
 #include "libstart/base/error.h"
 #include "libstart/base/printable.h"
@@ -34,6 +35,7 @@ static bool uninstall(const char *name, const Options *options, GError **error) 
 
         if (!application_check_name(name, error))
                 return false;
+        (void) rmdir(path); /* one that was killed has left nothing else */
         if (!g_file_test(list, G_FILE_TEST_IS_REGULAR))
                 return error_set(error, KT_ERROR_NOT_FOUND,
                                  g_file_test(path, G_FILE_TEST_EXISTS) ?
@@ -42,9 +44,10 @@ static bool uninstall(const char *name, const Options *options, GError **error) 
                                          "There is no '%s'",
                                  path);
         files = application_list(path, error);
-        if (!files || !stop(path, options->force, &stopped, error) ||
-            !application_remove(path, files, &is_left, error) || !application_systemctl("daemon-reload", NULL, error))
+        if (!files || !stop(path, options->force, &stopped, error) || !application_remove(path, files, error) ||
+            !application_systemctl("daemon-reload", NULL, error))
                 return false;
+        is_left = !application_forget(path);
         if (options->json) {
                 print_json(name, path, table_join((char **) files->pdata, files->len), g_steal_pointer(&stopped),
                            is_left);

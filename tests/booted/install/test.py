@@ -211,3 +211,70 @@ def test_from_a_server(machine):
     out = ctl(machine, 'install https://example.org/nothing.container', 125)
     assert 'curl: (22) 404' in out and 'https://example.org/nothing.container' in out, out
     nothing_left(machine)
+
+
+SLOW_CURL = '''#!/bin/sh
+    while [ "$1" != --output ]; do shift; done
+    touch /run/fetching
+    while [ -e /run/fetching ]; do sleep 0.1; done
+    cp /srv/slow.container "$2"
+'''
+
+
+def staged(machine):
+    return machine.run('ls -Ad /etc/containers/.keyturn-install-* /tmp/keyturn-*', check=False).out.split()
+
+
+def fetch(machine):
+    machine.run('rm -f /run/fetching; systemd-run -q --collect --unit=fetch keyturnctl install http://example.org/slow.container')
+    machine.wait_for(lambda: machine.run('test -e /run/fetching', check=False).status == 0)
+
+
+def test_an_interrupted_one_leaves_nothing_to_the_next(machine):
+    machine.write('/srv/slow.container', container())
+    machine.write('/srv/quick.container', container())
+    machine.write('/usr/local/bin/curl', SLOW_CURL, 0o755)
+    fetch(machine)
+    machine.run('systemctl kill -s INT fetch')
+    machine.wait_for(lambda: machine.show('fetch', 'LoadState') == 'not-found')
+    left = staged(machine)
+    assert left
+    fetch(machine)
+    # What another one is at work on stays, and is for root alone until then.
+    directory, = [path for path in staged(machine) if path not in left and 'install' in path]
+    ctl(machine, 'install /srv/quick.container')
+    assert staged(machine) == [directory] and machine.run(f'stat -c %a {directory}').out == '700\n'
+    machine.run('rm /run/fetching')
+    machine.wait_for(lambda: machine.show('fetch', 'LoadState') == 'not-found')
+    assert files_of(machine, 'slow') == ['./.keyturn-installed', './slow.container'] and staged(machine) == []
+    assert machine.run(f'stat -c %a {APPLICATIONS}/slow').out == '755\n'
+    # Or the whole old one, which has changed places with the new one.
+    assert with_systemctl(machine, 'kill -KILL $PPID', 'install --replace /srv/slow.container') == 137
+    assert len(staged(machine)) == 1
+    ctl(machine, 'install --replace /srv/quick.container')
+    nothing_left(machine)
+    for name in 'slow', 'quick':
+        ctl(machine, f'uninstall {name}')
+
+
+def with_systemctl(machine, script, words):
+    machine.write('/run/systemctl', f'#!/bin/sh\n{script}\n', 0o755)
+    return machine.run(['unshare', '-m', 'sh', '-c', 'mount --bind /run/systemctl /usr/bin/systemctl; '
+                        f'keyturnctl {words}; exit $?'], check=False).status
+
+
+def test_what_was_half_removed_can_be_removed(machine):
+    machine.write('/srv/half/half.container', container())
+    machine.write('/srv/half/deep/half.env', 'A=1\n')
+    for script, status in (('echo no >&2; exit 1', 125), ('kill -KILL $PPID', 137)):
+        ctl(machine, 'install /srv/half')
+        assert with_systemctl(machine, script, 'uninstall half') == status
+        assert machine.show('half', 'LoadState') == 'loaded' and files_of(machine, 'half') == ['./.keyturn-installed']
+        assert 'Removed' in ctl(machine, 'uninstall half')
+        assert machine.show('half', 'LoadState') == 'not-found'
+    # It was killed at its very end.
+    for words in 'uninstall half', 'install /srv/half':
+        machine.run(f'mkdir {APPLICATIONS}/half')
+        ctl(machine, words, 0 if words.startswith('install') else 125)
+    ctl(machine, 'uninstall half')
+    machine.run(f'test ! -e {APPLICATIONS}/half')

@@ -154,26 +154,24 @@ START_TEST(test_remove) {
                         *secret = g_build_filename(work, "secret", NULL), *a = g_build_filename(path, "a", NULL);
         g_autoptr(GPtrArray) files = NULL;
         g_autoptr(GError) error = NULL;
-        bool is_left = false;
 
         write_file("in/a", "");
         write_file("in/sub/b", "");
         write_file("in/" APPLICATION_LIST, list_text);
         ck_assert_int_eq(symlink("..", link), 0);
         files = application_list(path, NULL);
-        ck_assert(!application_remove(path, files, &is_left, &error));
+        ck_assert(!application_remove(path, files, &error));
         expect_error(error, KT_ERROR_FAILED, "Cannot remove 'link/secret'");
         ck_assert(g_file_test(secret, G_FILE_TEST_EXISTS));
         g_ptr_array_set_size(files, 3);
-        ck_assert(application_remove(path, files, &is_left, NULL));
-        ck_assert(is_left && !g_file_test(a, G_FILE_TEST_EXISTS));
+        ck_assert(application_remove(path, files, NULL) && !g_file_test(a, G_FILE_TEST_EXISTS));
+        ck_assert(!application_forget(path));
 }
 END_TEST
 
 START_TEST(test_remove_all) {
         g_autofree char *path = g_build_filename(work, "shop", NULL);
         g_autoptr(GPtrArray) files = g_ptr_array_new_with_free_func(g_free), read = NULL;
-        bool is_left = true;
 
         write_file("shop/a", "");
         write_file("shop/b/c/d", "");
@@ -182,8 +180,9 @@ START_TEST(test_remove_all) {
         ck_assert(application_write_list(path, files, NULL));
         read = application_list(path, NULL);
         ck_assert_uint_eq(read->len, 2);
-        ck_assert(application_remove(path, read, &is_left, NULL));
-        ck_assert(!is_left && !g_file_test(path, G_FILE_TEST_EXISTS));
+        /* Killed before it is forgotten, it can be removed once more. */
+        ck_assert(application_remove(path, read, NULL) && application_remove(path, read, NULL));
+        ck_assert(application_forget(path) && !g_file_test(path, G_FILE_TEST_EXISTS));
 }
 END_TEST
 
