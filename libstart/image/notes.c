@@ -40,10 +40,15 @@ static bool wait_for_lock(int fd, const char *name) {
         return flock(fd, LOCK_EX) == 0;
 }
 
+static bool check_format(int fd, const char *path, GError **error) {
+        char text[SIZE_MAX_NOTES + 1];
+
+        return read_text(fd, text, error) && state_format_check(path, text, error);
+}
+
 int image_lock(const char *name, GError **error) {
         g_autofree char *path = image_path(PATH_IMAGES, name);
         _cleanup_close_ int fd = -1;
-        char text[SIZE_MAX_NOTES + 1];
 
         if (!directory_make(PATH_IMAGES, 0700, error))
                 return -1;
@@ -52,7 +57,7 @@ int image_lock(const char *name, GError **error) {
                 error_set_errno(error, errno, "Cannot lock '%s'", path);
                 return -1;
         }
-        return read_text(fd, text, error) && state_format_check(path, text, error) ? fd_steal(&fd) : -1;
+        return check_format(fd, path, error) ? fd_steal(&fd) : -1;
 }
 
 void image_notes_clear(ImageNotes *notes) {
@@ -111,18 +116,44 @@ bool image_notes_write(int lock, const ImageNotes *notes, GError **error) {
                error_set_errno(error, errno, "Cannot write down what is known of an image");
 }
 
-bool image_notes_lead_back(void) {
-        g_autoptr(GError) error = NULL;
-        g_autoptr(GDir) dir = g_dir_open(PATH_IMAGES, 0, &error);
-        const char *name;
-        bool found = !dir && !g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_NOENT);
+bool image_notes_lead_back(const char *file) {
+        g_autofree char *path = g_build_filename(PATH_IMAGES, file, NULL);
+        _cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+        g_auto(ImageNotes) notes = { 0 };
 
-        while (!found && dir && (name = g_dir_read_name(dir))) {
-                g_autofree char *path = g_build_filename(PATH_IMAGES, name, NULL);
-                _cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-                g_auto(ImageNotes) notes = { 0 };
+        return fd < 0 ? errno != ENOENT : !image_notes_read(fd, &notes, NULL) || notes.previous;
+}
 
-                found = !image_notes_read(fd, &notes, NULL) || notes.previous;
-        }
+bool image_notes_any_lead_back(void) {
+        g_auto(GStrv) files = directory_list(PATH_IMAGES, NULL);
+        bool found = !files;
+
+        for (char **file = files; !found && *file; file++)
+                found = image_notes_lead_back(*file);
         return found;
+}
+
+/* Of an image that was not judged nothing is known; not where somebody is at work. */
+static bool forget_way_back(const char *path, GError **error) {
+        _cleanup_close_ int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+        g_auto(ImageNotes) notes = { 0 };
+        ImageNotes kept = { 0 };
+
+        if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0 || !check_format(fd, path, NULL) ||
+            !image_notes_read(fd, &notes, NULL) || !notes.previous)
+                return true;
+        kept.rejected = notes.bad || notes.known ? notes.rejected : NULL;
+        return image_notes_write(fd, &kept, error);
+}
+
+void image_notes_forget_others(GHashTable *paths) {
+        g_auto(GStrv) files = directory_list(PATH_IMAGES, NULL);
+
+        for (char **file = files; file && *file; file++) {
+                g_autofree char *path = g_build_filename(PATH_IMAGES, *file, NULL);
+                g_autoptr(GError) error = NULL;
+
+                if (!g_hash_table_contains(paths, path) && !forget_way_back(path, &error))
+                        log_warning("'%s': %s", path, error->message);
+        }
 }

@@ -37,6 +37,11 @@ bool image_notes_read(int lock, ImageNotes *ret, GError **error);
 /* A kill or a power cut finds the old notes or the new ones. */
 bool image_notes_write(int lock, const ImageNotes *notes, GError **error);
 
-/* Is there a previous image of any name, the way back of an update that is not over? Also where that cannot be read.
- */
-bool image_notes_lead_back(void);
+/* Is there a previous image of that name, the way back of an update that is not over? Also where that cannot be read.
+ * file: the last part of image_path(). */
+bool image_notes_lead_back(const char *file);
+bool image_notes_any_lead_back(void);
+
+/* Nobody will end an update of a name that no container has any more: forget its way back, and what is not proved.
+ * What did not work stays rejected. paths: of the others, image_path() in PATH_IMAGES. */
+void image_notes_forget_others(GHashTable *paths);

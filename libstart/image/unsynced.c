@@ -174,14 +174,15 @@ void unsynced_tell(void) {
 }
 
 void unsynced_warn(void) {
-        g_autoptr(GDir) directory = image_notes_lead_back() ? NULL : g_dir_open(PATH_UNSYNCED, 0, NULL);
+        g_autoptr(GDir) directory = g_dir_open(PATH_UNSYNCED, 0, NULL);
         const char *name;
         bool found = false;
 
         while (directory && (name = g_dir_read_name(directory))) {
                 g_autofree char *path = g_build_filename(PATH_UNSYNCED, name, NULL);
 
-                found |= !g_str_has_suffix(name, NEW) && is_of_before(path) && (put_aside(path) || unlink(path) == 0);
+                found |= !g_str_has_suffix(name, NEW) && is_of_before(path) && !image_notes_lead_back(name) &&
+                         (put_aside(path) || unlink(path) == 0);
         }
         if (found)
                 unsynced_tell();

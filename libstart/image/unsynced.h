@@ -46,6 +46,6 @@ void unsynced_settle(const char *name);
 /* Say that an image may be damaged, and what is to be done: once, as no image is named. */
 void unsynced_tell(void);
 
-/* Say once that there are marks of boots before, and put them aside; not while an update is to be ended, which takes
- * its image back by its mark. Nothing else is done by itself: what is damaged may be all that there is. */
+/* Say once that there are marks of boots before, and put them aside; not that of an update that is to be ended, which
+ * takes its image back by it. Nothing else is done by itself: what is damaged may be all that there is. */
 void unsynced_warn(void);

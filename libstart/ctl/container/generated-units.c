@@ -71,13 +71,28 @@ static void add_image_units(const char *const *commands, GPtrArray *names) {
         }
 }
 
-GPtrArray *generated_units_list(sd_bus *bus, const char *const *commands, GError **error) {
-        g_autoptr(GPtrArray) files = g_ptr_array_new_with_free_func(g_free);
-        g_autoptr(GPtrArray) units = g_ptr_array_new_with_free_func(g_free);
+/* Templates are among them. */
+static GPtrArray *find_files(const char *const *words) {
+        GPtrArray *files = g_ptr_array_new_with_free_func(g_free);
 
         for (size_t i = 0; i < G_N_ELEMENTS(generator_dirs); i++)
-                add_directory(generator_dirs[i], commands, files);
-        add_image_units(commands, files);
+                add_directory(generator_dirs[i], words, files);
+        add_image_units(words, files);
+        return files;
+}
+
+bool generated_units_have_template(const char *word) {
+        g_autoptr(GPtrArray) files = find_files((const char *const[]) { word, NULL });
+
+        for (guint i = 0; i < files->len; i++)
+                if (g_str_has_suffix(files->pdata[i], "@.service"))
+                        return true;
+        return false;
+}
+
+GPtrArray *generated_units_list(sd_bus *bus, const char *const *commands, GError **error) {
+        g_autoptr(GPtrArray) files = find_files(commands), units = g_ptr_array_new_with_free_func(g_free);
+
         for (guint i = 0; i < files->len; i++) {
                 const char *name = files->pdata[i];
 

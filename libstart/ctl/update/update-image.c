@@ -51,17 +51,16 @@ static void say(Group *group, const char *updated, const char *problem) {
 
 /* No registry is asked for a name that has none, or for which registries.conf names none: skopeo would ask docker.io.
  */
-static bool find_name(Group *group, GError **error) {
+char *update_find_name(const char *image, bool is_of_registry, GError **error) {
         g_autoptr(ShortNames) names = short_names_load("", error);
+        char *name = names ? pull_find_name(image, names, is_of_registry ? error : NULL) : NULL;
 
-        if (!names)
-                return false;
-        group->name = pull_find_name(group->request.reference, names, group->is_of_registry ? error : NULL);
-        if (!group->name && group->is_of_registry)
-                return false;
-        if (!group->name) /* it may be one that is only here */
-                group->name = g_strdup(group->request.reference);
-        group->lock = image_lock(group->name, error);
+        return name || !names || is_of_registry ? name : g_strdup(image); /* it may be one that is only here */
+}
+
+static bool find_name(Group *group, GError **error) {
+        group->name = update_find_name(group->request.reference, group->is_of_registry, error);
+        group->lock = group->name ? image_lock(group->name, error) : -1;
         return group->lock >= 0 && image_notes_read(group->lock, &group->notes, error);
 }
 

@@ -17,7 +17,8 @@
  * A container that does not run is left alone. But who updates writes down which image was there before. Where that
  * is found written down, an update was interrupted (a power cut, a signal), and the next one first sees whether the
  * new image works. At boot that is keyturn-update-resume.service, for which there is a file as long as something is
- * written down. Where no container says anything of the new image, because none has run since, it stays written down.
+ * written down. Where no container says anything of the new image, because none has run since, it stays written down,
+ * until no container has the name any more.
  */
 
 typedef struct UpdateMember {
@@ -27,6 +28,9 @@ typedef struct UpdateMember {
         const char *updated; /* in Podman's words */
         char *problem;
 } UpdateMember;
+
+/* With registry and tag, where its policy is not "local" or it has them. Transfer full; NULL with an error. */
+char *update_find_name(const char *image, bool is_of_registry, GError **error);
 
 /* All of the members that have this image and whose `updated` is not said yet. Says it, and the problem, of each.
  * What is_asked_for is tried again where it was rolled back. Never fails: look at the members. */

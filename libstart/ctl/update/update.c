@@ -8,6 +8,7 @@
 #include "libstart/base/fd.h"
 #include "libstart/base/log.h"
 #include "libstart/base/paths.h"
+#include "libstart/ctl/container/generated-units.h"
 #include "libstart/ctl/update/commands.h"
 #include "libstart/ctl/update/update-image.h"
 #include "libstart/ctl/update/update-unit.h"
@@ -88,6 +89,39 @@ static bool mark_updating(GError **error) {
                error_set_errno(error, errno, "Cannot make '%s'", PATH_UPDATING);
 }
 
+/* Instances that are not loaded, and what a file that is refused asks for, are not to be seen. */
+static bool has_all(const GPtrArray *containers) {
+        for (guint i = 0; i < containers->len; i++) {
+                const ContainerUnit *container = containers->pdata[i];
+
+                if (container->is_refused && container->source[0]) /* else it was deleted */
+                        return false;
+        }
+        return !generated_units_have_template(AUTO_UPDATE_LABEL "=");
+}
+
+/* While systemd calls its generators there seem to be fewer containers. It answers after that, and then they are
+ * looked for. */
+static void forget_others(void) {
+        BootTimes answer;
+        g_autoptr(GPtrArray) all = boot_times_read(&answer, NULL) ? container_units_find(NULL, NULL) : NULL;
+        g_autoptr(GPtrArray) members = all ? find_members(all, NULL) : NULL;
+        g_autoptr(GHashTable) paths = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+
+        if (!all || !has_all(all))
+                return;
+        for (guint i = 0; i < members->len; i++) {
+                const UpdateMember *member = members->pdata[i];
+                g_autofree char *name = update_find_name(member->container->args->image,
+                                                         !g_str_equal(member->policy, "local"), NULL);
+
+                if (!name)
+                        return;
+                g_hash_table_add(paths, image_path(PATH_IMAGES, name));
+        }
+        image_notes_forget_others(paths);
+}
+
 /* 1 where a container has not the new image that there is. */
 int command_update(const GPtrArray *all, const Options *options, char **words, GError **error) {
         const ContainerUnit *only = words[0] ? container_units_get(all, words[0], error) : NULL;
@@ -112,7 +146,9 @@ int command_update(const GPtrArray *all, const Options *options, char **words, G
                 if (!options->dry_run)
                         tell_who_runs_another(all, member->container->args->image);
         }
-        if (!options->dry_run && !image_notes_lead_back())
+        if (!options->dry_run && !only && image_notes_any_lead_back())
+                forget_others();
+        if (!options->dry_run && !image_notes_any_lead_back())
                 (void) unlink(PATH_UPDATING);
         return print(members, options->json);
 }

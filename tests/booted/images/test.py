@@ -209,6 +209,8 @@ def test_that_a_power_cut_may_have_torn_an_image_is_said(machine):
     registry.mark_cut(machine, 'app:1')
     machine.write(registry.find_notes('app:1'), f'previous={"0" * 64}\n')
     assert boot() == (True, False, [mark.rpartition('/')[2]])
+    registry.mark_cut(machine, 'other')
+    assert boot() == (True, True, [mark.rpartition('/')[2]]), 'it says nothing of others'
     machine.run(f'rm {registry.find_notes("app:1")}')
     # What is said to be done helps.
     registry.tear(machine, 'app:1')

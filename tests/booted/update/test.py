@@ -565,6 +565,54 @@ def test_no_mark_of_a_power_cut_stays_where_a_rollback_is_killed(machine):
     assert 'rolled back' in said and (runs(machine), marks(machine), is_marked(machine)) == ('first', '', False), said
 
 
+def test_an_interrupted_update_is_forgotten_where_nobody_asks_for_the_image(machine):
+    """Any more: AutoUpdate= was removed, or the file, or it names another image."""
+    registry.start(machine)
+    registry.push(machine, 'other:1', env=['IS=other'])
+    registry.push(machine, 'app:2', env=['IS=another'])
+    notes, file = registry.find_notes('app:1'), '/etc/containers/systemd/one.container'
+    for words, change in (('', 's/AutoUpdate=.*//'), ('--resume', '/./d'), ('', 's/app:1/app:2/')):
+        machine.run('systemctl stop one', check=False)
+        prepare(machine)
+        interrupt(machine, ['sleep', '1000'])
+        machine.run(f"sed -i '{change}' {file}; [ -n \"$(cat {file})\" ] || rm {file}")
+        machine.container('other', f'[Container]\nImage={registry.NAME}/other:1\nStopSignal=SIGKILL\nAutoUpdate=registry\nPull=missing\n')
+        if not words:
+            # Nor is it all that there is where one container is updated, or its file cannot be read, or nobody knows its instances.
+            machine.run('systemctl start other; keyturnctl update other; keyturnctl update --dry-run')
+            for name, keys in (('wrong', 'Nonsense=1'), ('job@', 'AutoUpdate=registry')):
+                machine.container(name, f'[Container]\nImage={registry.NAME}/app:1\n{keys}\n')
+                machine.run('keyturnctl update --resume')
+                machine.run(f'rm /etc/containers/systemd/{name}.container')
+                machine.reload()
+            assert is_marked(machine) and 'previous=' in machine.read(notes) and 'rejected=' in machine.read(notes)
+        machine.run(f'keyturnctl update --watch=1 {words}')
+        assert (is_marked(machine), machine.read(notes).strip()) == (False, ''), (words, change)
+    machine.run('systemctl stop one other; rm /etc/containers/systemd/other.container')
+
+
+def test_what_was_not_judged_may_be_pulled_where_nobody_asks_for_updates(machine):
+    prepare(machine)
+    kill_in_its_pull(machine, 'grep -l previous= /var/lib/keyturn/images/*')
+    machine.run("sed -i 's/AutoUpdate=.*//; s/Pull=missing/Pull=newer/' /etc/containers/systemd/one.container")
+    machine.reload()
+    for expected in ('first', 'second'):
+        machine.run('systemctl restart one')
+        assert runs(machine) == expected
+        machine.run('keyturnctl update')
+    # What did not work is no more pulled than before.
+    machine.run('systemctl stop one')
+    prepare(machine)
+    registry.push(machine, 'app:1', BAD['cannot-be-executed'], env=['IS=bad'], size=1000)
+    machine.write('/usr/local/bin/systemctl', KILL_AT_SECOND_RESTART, mode=0o755)
+    assert machine.run('keyturnctl update', check=False).status == 137
+    machine.run("rm /usr/local/bin/systemctl; sed -i 's/AutoUpdate=.*//' /etc/containers/systemd/one.container")
+    machine.reload()
+    machine.run('keyturnctl update')
+    said = machine.read(registry.find_notes('app:1')).strip()
+    assert said.startswith('rejected=') and '\n' not in said and not is_marked(machine), said
+
+
 def test_an_interrupted_update_to_a_local_image_is_ended_by_the_next_one(machine):
     """Whose name somebody else has given to it, and who may want it still where it does not work."""
     for kind, updated, status in (('ends-soon', 'rolled back', 1), ('good', 'true', 0)):
