@@ -109,6 +109,20 @@ static bool unmount(const char *path, GError **error) {
                error_set_errno(error, errno, "Cannot unmount '%s'", path);
 }
 
+static bool unmount_noted(const char *name, const char *path, GError **error) {
+        return unmount(path, error) && volume_forget_mounted(name, error);
+}
+
+/* Device= is not in its file any more: what is mounted would be there until the next boot, and then no more. What
+ * another service has mounted stays: a container may name a .volume file's volume without it (keyturn-volume@). */
+static bool unmount_former(const Command *command, const char *path, GError **error) {
+        if (command->device || !volume_has_mounted(command->name))
+                return true;
+        log_notice("The volume '%s' has no Device= any more, which is unmounted: its files are those in '%s'",
+                   command->name, path);
+        return unmount_noted(command->name, path, error);
+}
+
 static bool check_layers(const Command *command, bool written, GError **error) {
         g_autoptr(GPtrArray) layers = mount_options_find_layers(command->o, written);
 
@@ -216,11 +230,11 @@ bool volume_command(const char *const *words, GError **error) {
                 return false;
         path = volume_path(directory, command.name);
         if (command.unmount)
-                return unmount(path, error) && volume_forget_mounted(command.name, error);
+                return unmount_noted(command.name, path, error);
         if (command.remove)
                 /* A user's Podman is asked outside of the view, and says that it has it. */
                 return (user_view_is_entered() || podman_record_drop(directory, command.name, error)) &&
                        remove_volume(directory, command.name, error);
-        return podman_record_drop(directory, command.name, error) && make(&command, directory, error) &&
-               mount_device(&command, path, error);
+        return unmount_former(&command, path, error) && podman_record_drop(directory, command.name, error) &&
+               make(&command, directory, error) && mount_device(&command, path, error);
 }

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -11,6 +12,7 @@
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/paths.h"
+#include "libstart/base/process.h"
 #include "libstart/base/resolve.h"
 #include "libstart/base/user-view.h"
 #include "libstart/config/conf-value.h"
@@ -139,18 +141,35 @@ bool volume_check_mounted(int volume, const char *name, GError **error) {
         return st.stx_attributes & STATX_ATTR_MOUNT_ROOT ||
                error_set(error, KT_ERROR_FAILED,
                          "The Device= of the volume '%s' is not mounted any more: restart the service of its .volume "
-                         "file, which mounts it; or, if it has no Device= now, remove '%s'",
+                         "file, which mounts what the file says now; or, if there is no such file, remove '%s'",
                          name, mark);
 }
 
+/* Of the service that this is; "" where that cannot be seen. Transfer full. */
+static char *own_service(void) {
+        g_autofree char *cgroup = process_find_cgroup(0);
+
+        return cgroup ? g_path_get_basename(cgroup) : g_strdup("");
+}
+
 bool volume_note_mounted(const char *name, GError **error) {
-        g_autofree char *mark = mounted_mark(name);
+        g_autofree char *mark = mounted_mark(name), *service = own_service();
         _cleanup_close_ int fd = -1;
 
         if (!directory_make(PATH_MOUNTED, 0700, error))
                 return false;
-        fd = open(mark, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-        return fd >= 0 || error_set_errno(error, errno, "Cannot make '%s'", mark);
+        fd = open(mark, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+        return (fd >= 0 && fd_write_all(fd, service, strlen(service))) ||
+               error_set_errno(error, errno, "Cannot write '%s'", mark);
+}
+
+bool volume_has_mounted(const char *name) {
+        g_autofree char *mark = mounted_mark(name), *service = NULL, *own = NULL;
+
+        if (!g_file_get_contents(mark, &service, NULL, NULL))
+                return false;
+        own = own_service();
+        return service[0] && g_str_equal(service, own);
 }
 
 bool volume_forget_mounted(const char *name, GError **error) {

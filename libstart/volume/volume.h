@@ -32,7 +32,9 @@ int volume_open(const char *directory, const char *name, GError **error);
 /* Fails where a Device= was mounted in this boot, and is not any more: what is written then would be on another disk,
  * and hidden as soon as it is mounted again. */
 bool volume_check_mounted(int volume, const char *name, GError **error);
+/* With the service that this process is of, of which volume_has_mounted() is true then. */
 bool volume_note_mounted(const char *name, GError **error);
+bool volume_has_mounted(const char *name);
 bool volume_forget_mounted(const char *name, GError **error);
 
 /* The files of a volume that volume_open() gave: a descriptor that can be read, or -1. */

@@ -228,6 +228,45 @@ def test_a_device_is_mounted_by_the_volumes_service(machine):
     machine.run('rm /etc/containers/systemd/mem.volume')
 
 
+def has_mount(machine, volume):
+    return machine.run(f'findmnt -no FSTYPE {VOLUMES}/{volume}/_data', check=False).out != '' or \
+        machine.run(f'test -e /run/keyturn/.mounted/{volume}', check=False).status == 0
+
+
+IN_MEMORY = '[Volume]\nDevice=tmpfs\nType=tmpfs\n'
+
+
+def test_a_device_that_is_taken_out_of_its_file_is_unmounted(machine):
+    """Else the container goes on with it, and finds an empty volume after the next boot."""
+    remove_volumes(machine)
+    file = '/etc/containers/systemd/mem.volume'
+    machine.write(file, IN_MEMORY)
+    start(machine, 'one', 'Volume=mem.volume:/mem')
+    inside(machine, 'one', 'echo device >/mem/file')
+    # Who names it without the file has the same.
+    start(machine, 'two', 'Volume=systemd-mem:/mem')
+    assert inside(machine, 'two', 'cat /mem/file') == 'device\n'
+    machine.write(file, '[Volume]\n')
+    machine.reload()
+    machine.run('systemctl stop two; systemctl restart mem-volume one')
+    assert inside(machine, 'one', 'ls /mem') == '' and not has_mount(machine, 'systemd-mem')
+    assert 'has no Device= any more' in machine.journal('mem-volume')
+    inside(machine, 'one', 'echo disk >/mem/file')
+    machine.run('systemctl restart mem-volume one keyturn-volume@systemd-mem')
+    assert inside(machine, 'one', 'cat /mem/file') == 'disk\n'
+    # Somebody unmounts it first: no start fails for ever.
+    machine.write(file, IN_MEMORY)
+    machine.reload()
+    machine.run('systemctl restart mem-volume one')
+    assert has_mount(machine, 'systemd-mem')
+    machine.write(file, '[Volume]\n')
+    machine.reload()
+    machine.run(f'systemctl stop one; umount {VOLUMES}/systemd-mem/_data; ! systemctl start one')
+    machine.run('systemctl reset-failed; systemctl restart mem-volume; systemctl start one')
+    assert inside(machine, 'one', 'cat /mem/file') == 'disk\n'
+    machine.run('systemctl stop one mem-volume')
+
+
 def test_a_directory_is_bound_as_a_volume(machine):
     remove_volumes(machine)
     machine.run('mkdir -p /srv/bound; echo here >/srv/bound/file')
