@@ -5,7 +5,7 @@
 #include "generator/kinds/keys-kube.h"
 #include "generator/kinds/resource.h"
 
-static Conversion *convert_any(const Run *run, const SourceFile *source, char *name) {
+Conversion *convert_as(const Run *run, const SourceFile *source, char *service) {
         static const struct {
                 const char *suffix;
                 ResourceConvert *convert;
@@ -16,17 +16,16 @@ static Conversion *convert_any(const Run *run, const SourceFile *source, char *n
 
         for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
                 if (g_str_has_suffix(source->name, kinds[i].suffix))
-                        return kinds[i].convert(source, name, run->names, run->conf);
+                        return kinds[i].convert(source, service, run->names, run->conf);
         return g_str_has_suffix(source->name, ".kube") ?
-                       kube_service_convert(source, name, run->names) :
-                       container_convert(source, name, run->names, run->conf, run->machine, run->hooks);
+                       kube_service_convert(source, service, run->names) :
+                       container_convert(source, service, run->names, run->conf, run->machine, run->hooks);
 }
 
 Conversion *convert_file(const Run *run, const SourceFile *source) {
         g_autoptr(GError) error = NULL;
         const char *service = unit_names_service(run->names, source, &error);
-        char *name = g_strdup(service ?: NAME_NONE);
-        Conversion *container = convert_any(run, source, name);
+        Conversion *container = convert_as(run, source, g_strdup(service ?: NAME_NONE));
 
         if (error)
                 conversion_problem(container, unit_names_line(source), "%s", error->message);

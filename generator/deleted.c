@@ -3,12 +3,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "generator/convert.h"
 #include "generator/deleted.h"
 #include "generator/files/names.h"
-#include "generator/kinds/container-service.h"
 #include "generator/network/network-unit.h"
+#include "generator/parts/volumes.h"
 #include "generator/refused.h"
+#include "keyturn-config.h"
 #include "libstart/base/paths.h"
+#include "libstart/value/names.h"
 
 /* The directory in it that libcrun has made for a container of that name. Transfer full; NULL where there is none. */
 static char *find_container(const char *directory) {
@@ -24,15 +27,13 @@ static char *find_container(const char *directory) {
         return NULL;
 }
 
-/* The start has written it down, by its number. No quotation mark is in a text of JSON without a backslash before it,
- * so that this is none of a label's. */
-static guint find_signal(const char *directory, const char *name) {
-        static const char key[] = "\"org.opencontainers.image.stopSignal\":\"";
-        g_autofree char *path = g_build_filename(directory, name, "config.json", NULL), *text = NULL;
-        const char *found = g_file_get_contents(path, &text, NULL, NULL) ? strstr(text, key) : NULL;
-        guint64 number = found ? g_ascii_strtoull(found + strlen(key), NULL, 10) : 0;
+/* What stands behind that in the specification that the start has written. No quotation mark is in a text of JSON
+ * without a backslash before it, so that what begins with one is no part of a label. Transfer full; NULL: nothing. */
+static char *find_text(const char *container, const char *start) {
+        g_autofree char *path = g_build_filename(container, "config.json", NULL), *text = NULL;
+        const char *found = g_file_get_contents(path, &text, NULL, NULL) ? strstr(text, start) : NULL;
 
-        return number <= (guint64) SIGRTMAX ? (guint) number : 0;
+        return found ? g_strndup(found + strlen(start), strcspn(found + strlen(start), "\"/")) : NULL;
 }
 
 /* systemd has a link for each unit that runs. What somebody runs by hand is no unit. */
@@ -76,6 +77,11 @@ static bool is_others(const Run *run, const char *service) {
         return has_unit(run, service) || (template && has_unit(run, template));
 }
 
+static bool is_deleted(const Run *run, const char *service) {
+        return name_is_unit(service) && !is_made(run->names, service) && runs(run->root, service) &&
+               !is_others(run, service);
+}
+
 /* The service of the .kube file that it was made of; NULL: of none. keyturn-kube names both so. */
 static const char *find_kube(const UnitNames *names, const char *service, const char *container) {
         const GPtrArray *files = unit_names_files(names);
@@ -91,51 +97,158 @@ static const char *find_kube(const UnitNames *names, const char *service, const 
         return NULL;
 }
 
-/* A container that runs on while its file is gone: it is known, and stopped as others are. signal: that stops it, its
- * image's perhaps; 0: not known. */
-static void put(Run *run, const char *service, const char *container_name, guint signal) {
-        g_autoptr(UnitFile) nothing = unit_file_new();
-        g_autofree char *file = g_strndup(service, strlen(service) - strlen(".service"));
-        g_autofree char *name = g_strconcat(file, ".container", NULL);
-        const char *kube = find_kube(run->names, service, container_name);
-        const SourceFile source = { .name = name, .path = name, .unit = nothing };
-        g_autoptr(Conversion) container = container_convert(&source, g_strdup(service), run->names, run->conf,
-                                                            run->machine, run->hooks);
+/* It goes with its pod, and that with the last of its containers: at once, if none wanted the target any more. Where
+ * the pod is to stay, the target is not active, and nothing starts it. */
+static void join_pod(const Run *run, Conversion *stub, const char *container) {
+        g_autofree char *pod = find_text(container, "\"path\":\"" PATH_POD "/"),
+                        *service = g_strconcat(pod ?: "", ".service", NULL),
+                        *users = g_strdup_printf("keyturn-pod@%s.target", pod ?: "");
 
-        nothing->readers = READERS_ALL; /* there is nothing of the file's in it */
-        /* What was found in an empty file, and chosen for it. */
-        g_ptr_array_set_size(container->findings, 0);
-        g_string_truncate(container->service->comments, 0);
-        conversion_problem(container, NULL,
-                           "the file is gone: what runs goes on until it is stopped, and cannot be started again");
-        g_free(container->args->name);
-        container->args->name = g_strdup(container_name);
-        if (signal > 0) {
-                g_autofree char *number = g_strdup_printf("%u", signal);
-
-                service_set(container->service, "KillSignal", number);
-        }
-        if (kube)
-                service_unit(container->service, "PartOf", kube);
-        network_unit_assume(container);
-        refused_put(run, container);
+        if (!pod || !name_is_unit(service) || !runs(run->root, service))
+                return;
+        service_unit(stub->service, "BindsTo", service);
+        service_unit(stub->service, "After", service);
+        service_unit(stub->service, "Wants", users);
 }
 
-void deleted_put(Run *run) {
-        g_autofree char *above = g_strconcat(run->root, PATH_RUN, NULL);
+/* container: what libcrun has of it. It is stopped by the signal that its start has written down, its image's
+ * perhaps. */
+static void finish_container(const Run *run, Conversion *stub, const char *container) {
+        g_autofree char *name = g_path_get_basename(container),
+                        *text = find_text(container, "\"org.opencontainers.image.stopSignal\":\"");
+        guint64 signal = text ? g_ascii_strtoull(text, NULL, 10) : 0;
+        const char *kube = find_kube(run->names, stub->service->name, name);
+
+        if (signal > 0 && signal <= (guint64) SIGRTMAX) {
+                g_autofree char *number = g_strdup_printf("%" G_GUINT64_FORMAT, signal);
+
+                service_set(stub->service, "KillSignal", number);
+        }
+        g_free(stub->args->name);
+        stub->args->name = g_steal_pointer(&name);
+        if (kube)
+                service_unit(stub->service, "PartOf", kube);
+        join_pod(run, stub, container);
+}
+
+/* secrets: where those of a .kube file's pod would be. */
+static void finish_pod(const Run *run, Conversion *stub, const char *secrets) {
+        if (g_file_test(secrets, G_FILE_TEST_IS_DIR))
+                service_set(stub->service, "RuntimeDirectory", "keyturn/" NAME_KUBE "/%N");
+}
+
+/* keyturn-kube calls a pod's volume so. If another has such a name, what is stopped a little early is deleted,
+ * too. */
+static void stop_with_pod(const Run *run, Service *volume) {
+        g_autofree char *above = g_strconcat(run->root, PATH_POD, NULL);
         g_autoptr(GDir) entries = g_dir_open(above, 0, NULL);
         const char *entry;
 
         while (entries && (entry = g_dir_read_name(entries))) {
-                g_autofree char *service = g_strconcat(entry + (entry[0] == '+'), ".service", NULL);
-                g_autofree char *directory = NULL, *name = NULL;
+                g_autofree char *pod = g_strconcat(entry, ".service", NULL);
 
-                if (!name_is_unit(service) || is_made(run->names, service) || !runs(run->root, service) ||
-                    is_others(run, service))
-                        continue;
-                directory = g_build_filename(above, entry, NULL);
-                name = find_container(directory);
-                if (name)
-                        put(run, service, name, find_signal(directory, name));
+                if (g_str_has_suffix(entry, "-pod") &&
+                    strncmp(volume->name, entry, strlen(entry) - strlen("pod")) == 0 && is_deleted(run, pod))
+                        service_unit(volume, "PartOf", pod);
+        }
+}
+
+static void go_before(Service *stub, const char *unit) {
+        service_unit(stub, "Conflicts", unit);
+        service_unit(stub, "After", unit);
+}
+
+/* Whoever makes the volume from now on makes the one that will be there after the next boot, and mounts what is to be
+ * mounted then. */
+static void finish_volume(const Run *run, Conversion *stub, const char *name) {
+        const GPtrArray *files = unit_names_files(run->names);
+        g_autofree char *plain = g_strdup_printf("keyturn-volume@%s.service", name),
+                        *stop = g_strdup_printf(KEYTURN_LIBDIR "/libstart volume --unmount %s", name);
+
+        service_set(stub->service, "ExecStop", stop);
+        stop_with_pod(run, stub->service);
+        go_before(stub->service, plain);
+        for (guint i = 0; i < files->len; i++) {
+                const SourceFile *file = files->pdata[i];
+                bool is_volume = g_str_has_suffix(file->name, ".volume") && file->unit;
+                g_autofree char *other = is_volume ? volume_file_name(file) : NULL;
+                const char *service = g_strcmp0(other, name) == 0 ? unit_names_service(run->names, file, NULL) : NULL;
+
+                if (service)
+                        go_before(stub->service, service);
+        }
+}
+
+/* What runs on while its file is gone: it is known, and stopped as others are. */
+static void put(Run *run, const char *service, const char *suffix,
+                void (*finish)(const Run *run, Conversion *stub, const char *what), const char *what) {
+        g_autoptr(UnitFile) nothing = unit_file_new();
+        g_autofree char *stem = g_strndup(service, strlen(service) - strlen(".service"));
+        g_autofree char *name = g_strconcat(stem, suffix, NULL);
+        const SourceFile source = { .name = name, .path = name, .unit = nothing };
+        g_autoptr(Conversion) stub = convert_as(run, &source, g_strdup(service));
+
+        nothing->readers = READERS_ALL; /* there is nothing of the file's in it */
+        /* What was found in an empty file, and chosen for it. */
+        g_ptr_array_set_size(stub->findings, 0);
+        g_string_truncate(stub->service->comments, 0);
+        conversion_problem(stub, NULL,
+                           "the file is gone: what runs goes on until it is stopped, and cannot be started again");
+        finish(run, stub, what);
+        network_unit_assume(stub);
+        refused_put(run, stub);
+}
+
+static void put_container(Run *run, const char *directory, const char *entry, const char *service) {
+        g_autofree char *state = g_build_filename(directory, entry, NULL), *name = find_container(state),
+                        *container = g_build_filename(state, name, NULL);
+
+        if (name)
+                put(run, service, ".container", finish_container, container);
+}
+
+static void put_pod(Run *run, const char *directory, const char *entry, const char *service) {
+        g_autofree char *secrets = g_build_filename(run->root, PATH_KUBE, entry, NULL);
+
+        put(run, service, ".pod", finish_pod, secrets);
+}
+
+static void put_volume(Run *run, const char *directory, const char *entry, const char *service) {
+        if (name_check_volume(entry, NULL))
+                put(run, service, ".volume", finish_volume, entry);
+}
+
+static char *named_service(const char *directory, const char *entry) {
+        return g_strconcat(entry + (entry[0] == '+'), ".service", NULL);
+}
+
+/* The service that has mounted it. */
+static char *read_service(const char *directory, const char *entry) {
+        g_autofree char *mark = g_build_filename(directory, entry, NULL);
+        char *service = NULL;
+
+        return g_file_get_contents(mark, &service, NULL, NULL) ? service : g_strdup("");
+}
+
+void deleted_put(Run *run) {
+        static const struct {
+                const char *directory;
+                char *(*find_service)(const char *directory, const char *entry);
+                void (*put)(Run *run, const char *directory, const char *entry, const char *service);
+        } kinds[] = { { PATH_RUN, named_service, put_container },
+                      { PATH_POD, named_service, put_pod },
+                      { PATH_MOUNTED, read_service, put_volume } };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++) {
+                g_autofree char *directory = g_strconcat(run->root, kinds[i].directory, NULL);
+                g_autoptr(GDir) entries = g_dir_open(directory, 0, NULL);
+                const char *entry;
+
+                while (entries && (entry = g_dir_read_name(entries))) {
+                        g_autofree char *service = kinds[i].find_service(directory, entry);
+
+                        if (is_deleted(run, service))
+                                kinds[i].put(run, directory, entry, service);
+                }
         }
 }

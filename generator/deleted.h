@@ -4,6 +4,7 @@
 #include "generator/run.h"
 
 /* Containers that run on while their files are gone. Without a unit one would be stopped by other signals than it was
- * to be, its directory would stay, and nobody would find it by its name. It is nobody's mistake: nothing is said of
- * them. */
+ * to be, its directory would stay, and nobody would find it by its name. A pod would stop beside its containers, and
+ * leave its namespaces and the Secrets of a .kube file; what is mounted for Device= of a volume would stay. It is
+ * nobody's mistake: nothing is said of them. */
 void deleted_put(Run *run);

@@ -2,7 +2,6 @@
 #include "generator/kinds/resource.h"
 #include "generator/files/names.h"
 #include "generator/kinds/sections.h"
-#include "generator/unit/specifiers.h"
 
 Conversion *resource_new(const SourceFile *source, char *service_name, const UnitNames *names, KeyturnConf *conf,
                          const KeyTable *keys) {
@@ -22,13 +21,12 @@ Conversion *resource_new(const SourceFile *source, char *service_name, const Uni
 
 void resource_service(Conversion *resource, const char *mounts) {
         Service *service = resource->service;
-        g_autofree char *source_path = specifiers_escape(resource->source->path, "%");
 
         service_unit_first(service, "DefaultDependencies", "no");
         service_unit_first(service, "Conflicts", "shutdown.target");
         service_unit_first(service, "Before", "shutdown.target");
         service_unit_first(service, "After", "systemd-remount-fs.service");
-        service_unit(service, "SourcePath", source_path);
+        sections_source_path(resource);
         service_unit(service, "RequiresMountsFor", mounts);
         service_set(service, "Type", "oneshot");
         service_set(service, "RemainAfterExit", "yes");

@@ -169,8 +169,7 @@ static void add_wants(const Conversion *container) {
                 service_unit_first(service, "After", after->str);
 }
 
-/* Of a file that is gone only the name is known. */
-static void add_source_path(Conversion *container) {
+void sections_source_path(Conversion *container) {
         g_autofree char *path = specifiers_escape(container->source->path, "%");
 
         if (g_path_is_absolute(path))
@@ -180,12 +179,12 @@ static void add_source_path(Conversion *container) {
 void sections_unit(Conversion *container) {
         add_wants(container);
         early_unit(container);
-        add_source_path(container);
+        sections_source_path(container);
         mounts_require(container);
 }
 
 void sections_unit_of_pod(Conversion *pod) {
-        add_source_path(pod);
+        sections_source_path(pod);
         mounts_require(pod);
 }
 

@@ -12,3 +12,6 @@ void sections_begin(Conversion *container);
 void sections_unit(Conversion *container);
 void sections_unit_of_pod(Conversion *pod);
 void sections_service(Conversion *container);
+
+/* SourcePath=; none of a file that is gone, of which only the name is known. */
+void sections_source_path(Conversion *container);

@@ -238,6 +238,21 @@ def test_the_yaml_goes_while_the_pod_runs(machine):
     remove(machine)
 
 
+def test_the_files_are_deleted_before_the_stop(machine):
+    """As most people do it. No secret stays readable, nor anything in memory."""
+    mounts = machine.footprint()['mounts']
+    write(machine, APP)
+    machine.run('systemctl start app')
+    machine.run(f'rm {DIRECTORY}/app.kube {DIRECTORY}/app.yaml; systemctl daemon-reload')
+    assert states(machine) == 'active active active active active', states(machine)
+    assert inside(machine, 'app-web-server', 'cat /etc/password') == 'hush % $HOME'
+    assert machine.show('keyturn-network@app-web-pod', 'ActiveState') == 'active'
+    machine.run(['systemctl', 'stop', 'app', *MEMBERS])
+    machine.run('! test -e /run/keyturn/kube/app-web-pod; ! test -e /run/keyturn/pod/app-web-pod')
+    machine.wait_for(lambda: machine.footprint()['mounts'] == mounts)
+    machine.run('! grep -rqs hush /run/keyturn; systemctl reset-failed')
+
+
 def ending(*codes, more=''):
     """A pod whose containers end with these codes, the first one last."""
     names = ('server', 'helper')

@@ -386,6 +386,34 @@ HOSTILE = r'''
 '''
 
 
+def test_a_pod_whose_files_are_deleted(machine):
+    """It goes as it would have gone, and nothing of it stays until the next boot."""
+    before = mounts_of_before(machine)
+    for last in ('systemctl stop one; systemctl stop two', 'systemctl stop gone-pod', 'systemctl stop gone-pod one two'):
+        pod(machine, 'gone', 'Network=none\nShmSize=1m')
+        member(machine, 'one', 'gone.pod')
+        member(machine, 'two', 'gone.pod')
+        reload(machine)
+        machine.run('systemctl start gone-pod; systemctl start one two')
+        inside(machine, 'one', 'echo left >/dev/shm/note')
+        machine.run('cd /etc/containers/systemd; rm gone.pod one.container two.container; systemctl daemon-reload; '
+                    'systemctl daemon-reload')
+        assert inside(machine, 'two', 'hostname; cat /dev/shm/note') == 'systemd-gone\nleft\n'
+        assert states(machine, 'gone-pod', 'one', 'two') == 'active active active' and pinned(machine)
+        assert 'the file is gone' in machine.show('gone-pod', 'Description')
+        machine.run(last)
+        machine.wait_for(lambda: states(machine, 'gone-pod') == 'inactive')
+        assert_nothing_left(machine, before)
+    pod(machine, 'gone', 'Network=none\nExitPolicy=continue')
+    member(machine, 'one', 'gone.pod')
+    reload(machine)
+    machine.run('systemctl start gone-pod; systemctl start one; cd /etc/containers/systemd; rm gone.pod one.container; '
+                'systemctl daemon-reload; systemctl stop one')
+    assert states(machine, 'gone-pod') == 'active' and pinned(machine)
+    machine.run('systemctl stop gone-pod')
+    assert_nothing_left(machine, before)
+
+
 def test_a_hostile_member(machine):
     """It fills, leaves and attacks what is shared; its neighbours live on, and nothing of it outlives the pod."""
     before = mounts_of_before(machine)

@@ -267,6 +267,37 @@ def test_a_device_that_is_taken_out_of_its_file_is_unmounted(machine):
     machine.run('systemctl stop one mem-volume')
 
 
+def test_a_volume_whose_file_is_deleted_is_unmounted(machine):
+    """When its service stops, and for who names the volume without the file."""
+    remove_volumes(machine)
+    for name in ('mem', 'many@'):
+        machine.write(f'/etc/containers/systemd/{name}.volume', IN_MEMORY)
+    start(machine, 'one', 'Volume=mem.volume:/mem\nVolume=many@x.volume:/many')
+    inside(machine, 'one', 'echo device >/mem/file')
+    machine.run('rm /etc/containers/systemd/mem.volume /etc/containers/systemd/many@.volume')
+    machine.reload()
+    assert inside(machine, 'one', 'cat /mem/file') == 'device\n' and has_mount(machine, 'systemd-mem')
+    assert 'the file is gone' in machine.show('mem-volume', 'Description')
+    assert machine.run('systemctl restart one', check=False).status != 0
+    start(machine, 'one', 'Volume=systemd-mem:/mem')
+    assert inside(machine, 'one', 'ls /mem') == '' and not has_mount(machine, 'systemd-mem')
+    assert machine.show('mem-volume', 'ActiveState') == 'inactive'
+    assert has_mount(machine, 'systemd-many-x')
+    machine.run('systemctl stop many-volume@x')
+    assert not has_mount(machine, 'systemd-many-x')
+    # A file of another name is the volume's now: what it mounts does not go with the first one's service.
+    old, new = (f'/etc/containers/systemd/{name}.volume' for name in ('old', 'new'))
+    machine.write(old, IN_MEMORY + 'VolumeName=kept\n')
+    start(machine, 'one', 'Volume=old.volume:/mem')
+    machine.write(new, machine.read(old))
+    machine.run(f'rm {old}')
+    start(machine, 'one', 'Volume=new.volume:/mem')
+    assert machine.show('old-volume', 'ActiveState') == 'inactive' and has_mount(machine, 'kept')
+    assert machine.read('/run/keyturn/.mounted/kept') == 'new-volume.service'
+    machine.run('systemctl stop one new-volume')
+    assert not has_mount(machine, 'kept')
+
+
 def test_a_directory_is_bound_as_a_volume(machine):
     remove_volumes(machine)
     machine.run('mkdir -p /srv/bound; echo here >/srv/bound/file')
