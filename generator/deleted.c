@@ -222,12 +222,12 @@ static char *named_service(const char *directory, const char *entry) {
         return g_strconcat(entry + (entry[0] == '+'), ".service", NULL);
 }
 
-/* The service that has mounted it. */
+/* The service that has mounted it; "" where somebody did so by hand. */
 static char *read_service(const char *directory, const char *entry) {
-        g_autofree char *mark = g_build_filename(directory, entry, NULL);
-        char *service = NULL;
+        g_autofree char *mark = g_build_filename(directory, entry, NULL), *service = NULL;
+        bool found = g_file_get_contents(mark, &service, NULL, NULL) && g_str_has_suffix(service, ".service");
 
-        return g_file_get_contents(mark, &service, NULL, NULL) ? service : g_strdup("");
+        return found ? g_steal_pointer(&service) : g_strdup("");
 }
 
 void deleted_put(Run *run) {
