@@ -45,13 +45,19 @@ DIR *directory_open(int fd) {
         return entries;
 }
 
-const char *directory_next(DIR *entries) {
+const struct dirent *directory_next_entry(DIR *entries) {
         const struct dirent *entry;
 
         do {
                 errno = 0;
                 entry = readdir(entries);
         } while (entry && (g_str_equal(entry->d_name, ".") || g_str_equal(entry->d_name, "..")));
+        return entry;
+}
+
+const char *directory_next(DIR *entries) {
+        const struct dirent *entry = directory_next_entry(entries);
+
         return entry ? entry->d_name : NULL;
 }
 

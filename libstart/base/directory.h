@@ -19,6 +19,8 @@ DIR *directory_open(int fd);
 
 /* The next entry, but "." and ".."; borrowed until the next call. NULL with errno 0 at the end, or with what keeps
  * the others from being known: who takes that for the end loses files, or leaves them as they were. */
+const struct dirent *directory_next_entry(DIR *entries);
+/* Its name alone. */
 const char *directory_next(DIR *entries);
 
 /* The names in a directory, but "." and "..", in no order; none where it does not exist. A directory that cannot be

@@ -6,27 +6,22 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "libstart/base/directory.h"
 #include "libstart/base/error.h"
-#include "libstart/base/fd.h"
 #include "libstart/base/log.h"
 #include "libstart/oci/selinux-label.h"
 #include "libstart/volume/tree-label.h"
+#include "libstart/volume/tree-walk.h"
 
-/* The threat: the tree is a payload's, of this container's last run or of another that runs now. It may have left a
- * link in it to a file of the host's, or exchange a directory for such a link while we are on our way, so that a file
- * outside gets the label with which containers may read and write it.
- *
- * So no path is followed, only names in directories that are open, without links; what is labelled is what was opened
- * and looked at, by descriptor. A file with several names (hard links) is labelled when all of its names have been
- * seen in the tree. */
+/* The threat, beside that of tree-walk.c: a file outside of the tree gets the label with which containers may read
+ * and write it. So what is labelled is what was opened and looked at, by descriptor, and a file with several names
+ * (hard links) is labelled when all of its names have been seen in the tree. */
 
 #define XATTR "security.selinux"
 #define LABEL_MAX 4096
-#define DEPTH_MAX 450 /* each level takes two descriptors, of the 1024 that a service has */
 #define TELL_EVERY (G_USEC_PER_SEC * 2)
 
 typedef struct Walk {
@@ -91,27 +86,31 @@ static bool knows_labels(int fd) {
         return n < 0 ? errno != ENOTSUP : setxattr(path, XATTR, value, (size_t) n, 0) == 0 || errno != ENOTSUP;
 }
 
-static bool set_label(const Walk *walk, int fd, const char *name, GError **error) {
+static bool set_label(int fd, void *data, GError **error) {
+        const Walk *walk = data;
+        g_autofree char *file = NULL;
         char path[32];
+        int errnum;
 
         name_descriptor(fd, path);
         if (has_label(fd, walk->label) || setxattr(path, XATTR, walk->label, strlen(walk->label), 0) == 0 ||
             errno == ENOTSUP)
                 return true;
-        return error_set_errno(error, errno, "Cannot label '%s' in '%s' as '%s' (z, Z)", name, walk->path,
-                               walk->label);
+        errnum = errno;
+        file = g_file_read_link(path, NULL); /* where it is not too deep for that */
+        return error_set_errno(error, errnum, "cannot label '%s' as '%s'", file ? file : "a file", walk->label);
 }
 
 /* Have all names of the file been seen? */
-static bool is_complete(Walk *walk, const struct stat *st, const char *name) {
-        const LinkedFile key = { .device = st->st_dev, .inode = st->st_ino };
+static bool is_complete(Walk *walk, const struct statx *st, const char *name) {
+        const LinkedFile key = { .device = makedev(st->stx_dev_major, st->stx_dev_minor), .inode = st->stx_ino };
         LinkedFile *file = g_hash_table_lookup(walk->links, &key);
 
-        if (st->st_nlink <= 1)
+        if (st->stx_nlink <= 1)
                 return true;
         if (!file) {
                 file = g_memdup2(&key, sizeof key);
-                file->n_missing = st->st_nlink;
+                file->n_missing = st->stx_nlink;
                 file->example = g_strdup(name);
                 g_hash_table_add(walk->links, file);
         }
@@ -138,39 +137,16 @@ static void tell(Walk *walk) {
         (void) !notify_send(walk->systemd, state, NULL);
 }
 
-static bool relabel_directory(Walk *walk, int fd, const char *name, int depth, GError **error);
+/* A directory comes after what is in it: whoever finds it labelled finds all in it labelled. */
+static bool relabel(int fd, const struct statx *st, const char *name, void *data, GError **error) {
+        Walk *walk = data;
 
-static bool relabel_entry(Walk *walk, int directory, const char *name, int depth, GError **error) {
-        _cleanup_close_ int fd = openat(directory, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-        struct stat st;
-
-        if (fd < 0 && errno == ENOENT)
-                return true; /* somebody else's business, who has removed it */
-        if (fd < 0 || fstat(fd, &st) < 0)
-                return error_set_errno(error, errno, "Cannot open '%s' in '%s' for relabelling", name, walk->path);
+        if (g_str_equal(name, ".")) { /* the top: names will be seen anew */
+                g_hash_table_remove_all(walk->links);
+                name = walk->path;
+        }
         tell(walk);
-        if (S_ISDIR(st.st_mode))
-                return relabel_directory(walk, fd, name, depth + 1, error);
-        return !is_complete(walk, &st, name) || set_label(walk, fd, name, error);
-}
-
-/* Itself comes last: whoever finds it labelled finds all in it labelled. */
-static bool relabel_directory(Walk *walk, int fd, const char *name, int depth, GError **error) {
-        g_autoptr(DIR) entries = depth < DEPTH_MAX ? directory_open(fd) : NULL;
-        const char *entry = NULL;
-        bool ok = true;
-
-        if (depth >= DEPTH_MAX)
-                return error_set(error, KT_ERROR_FAILED,
-                                 "'%s' is more than %d directories deep: label it yourself, with chcon(1)",
-                                 walk->path, DEPTH_MAX);
-        if (!entries)
-                return error_set_errno(error, errno, "Cannot read '%s' in '%s' for relabelling", name, walk->path);
-        while (ok && (entry = directory_next(entries)))
-                ok = relabel_entry(walk, dirfd(entries), entry, depth, error);
-        if (ok && errno != 0)
-                ok = error_set_errno(error, errno, "Cannot read '%s' in '%s' for relabelling", name, walk->path);
-        return ok && set_label(walk, fd, name, error);
+        return S_ISDIR(st->stx_mode) || !is_complete(walk, st, name) || set_label(fd, walk, error);
 }
 
 static void warn_of_links(const Walk *walk) {
@@ -187,19 +163,18 @@ static void warn_of_links(const Walk *walk) {
 
 bool tree_change_label(int fd, const char *path, const char *label, Notify *systemd, GError **error) {
         Walk walk = { .label = label, .path = path, .told = g_get_monotonic_time(), .systemd = systemd };
-        struct stat st;
+        const TreeVisitor visitor = { .visit = relabel, .leave = set_label, .data = &walk };
         bool ok;
 
         if (has_label(fd, label) || !knows_labels(fd))
                 return true;
-        if (fstat(fd, &st) < 0)
-                return error_set_errno(error, errno, "Cannot relabel '%s'", path);
         walk.links = g_hash_table_new_full(hash_file, is_same_file, free_file, NULL);
         log_notice("Relabelling '%s' as '%s'", path, label);
-        ok = S_ISDIR(st.st_mode) ? relabel_directory(&walk, fd, ".", 0, error) :
-                                   !is_complete(&walk, &st, path) || set_label(&walk, fd, path, error);
+        ok = tree_walk(fd, &visitor, error);
         if (ok)
                 warn_of_links(&walk);
+        else
+                g_prefix_error(error, "Cannot relabel '%s' (z, Z): ", path);
         if (walk.has_told)
                 (void) !notify_send(systemd, "STATUS=", NULL);
         g_hash_table_unref(walk.links);

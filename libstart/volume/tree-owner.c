@@ -4,81 +4,39 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "libstart/base/directory.h"
 #include "libstart/base/error.h"
-#include "libstart/base/fd.h"
 #include "libstart/base/log.h"
 #include "libstart/volume/tree-owner.h"
-
-#define DEPTH_MAX 500 /* each level takes two descriptors */
+#include "libstart/volume/tree-walk.h"
 
 typedef struct Change {
         uid_t uid;
         gid_t gid;
-        guint64 mount;
-        unsigned depth, n_left;
+        unsigned n_left;
 } Change;
 
-/* The mount and not the device tells whether something else is mounted there: on an overlay, files and directories
- * have different devices. */
-static bool look(int fd, struct statx *ret) {
-        return statx(fd, "", AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS | STATX_MNT_ID, ret) == 0;
-}
+static bool change_one(int fd, const struct statx *st, const char *name, void *data, GError **error) {
+        Change *change = data;
+        bool differs = st->stx_uid != change->uid || st->stx_gid != change->gid;
 
-static bool change_entries(Change *change, int directory);
-
-/* An entry is opened first, and then looked at and changed by its descriptor: nobody can put another in its place. */
-static bool change_one(Change *change, int fd) {
-        struct statx st;
-        bool differs;
-
-        if (!look(fd, &st))
-                return false;
-        if (st.stx_mnt_id != change->mount)
-                return true;
-        differs = st.stx_uid != change->uid || st.stx_gid != change->gid;
-        if (!S_ISDIR(st.stx_mode) && st.stx_nlink > 1) {
+        if (g_str_equal(name, "."))
+                change->n_left = 0;
+        if (!S_ISDIR(st->stx_mode) && st->stx_nlink > 1) {
                 change->n_left += differs;
                 return true;
         }
-        if (differs && fchownat(fd, "", change->uid, change->gid, AT_EMPTY_PATH) < 0)
-                return false;
-        return !S_ISDIR(st.stx_mode) || change_entries(change, fd);
-}
-
-static bool change_entries(Change *change, int directory) {
-        g_autoptr(DIR) entries = directory_open(directory);
-        const char *entry = NULL;
-        bool ok = entries;
-
-        if (++change->depth > DEPTH_MAX) {
-                errno = ELOOP;
-                ok = false;
-        }
-        while (ok && (entry = directory_next(entries))) {
-                _cleanup_close_ int one = openat(directory, entry, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-
-                ok = one >= 0 ? change_one(change, one) : errno == ENOENT;
-        }
-        ok = ok && errno == 0;
-        change->depth--;
-        return ok;
+        return !differs || fchownat(fd, "", change->uid, change->gid, AT_EMPTY_PATH) == 0 ||
+               error_set_errno(error, errno, "'%s'", name);
 }
 
 bool tree_change_owner(int fd, const char *path, uid_t uid, gid_t gid, GError **error) {
         Change change = { .uid = uid, .gid = gid };
-        struct statx st;
+        const TreeVisitor visitor = { .visit = change_one, .data = &change, .stays_in_mount = true };
 
-        if (!look(fd, &st))
-                return error_set_errno(error, errno, "Cannot look at '%s'", path);
-        change.mount = st.stx_mnt_id;
-        if (!change_one(&change, fd))
-                return errno == ELOOP ?
-                               error_set(error, KT_ERROR_FAILED,
-                                         "Cannot change the owner of what is in '%s' (U): there are over %d "
-                                         "directories in each other; remove them, or U",
-                                         path, DEPTH_MAX) :
-                               error_set_errno(error, errno, "Cannot change the owner of what is in '%s' (U)", path);
+        if (!tree_walk(fd, &visitor, error)) {
+                g_prefix_error(error, "Cannot change the owner of what is in '%s' (U): ", path);
+                return false;
+        }
         if (change.n_left > 0)
                 log_notice("%u files in '%s' have several names (hard links) and keep their owner", change.n_left,
                            path);

@@ -546,8 +546,39 @@ def test_a_new_owner_is_given_to_no_file_of_others(machine):
     refuses(machine, 'two', 'Volume=/var:/u:U\nUser=12', 'name a directory below it')
     machine.run('ln -sfn /var /srv/to-var')
     refuses(machine, 'two', 'Volume=/srv/to-var:/u:U\nUser=12', 'name a directory below it')
-    machine.run('d=/srv/u; for i in $(seq 510); do d=$d/d; mkdir $d; done')
-    refuses(machine, 'two', 'Volume=/srv/u:/u:U\nUser=14', 'over 500 directories in each other')
+
+
+def test_a_deep_tree_keeps_no_container_from_starting(machine):
+    """keyturn(7): 'Nothing that a container leaves behind keeps a container from starting.' More directories in each other
+    than a service has descriptors, and with a longer path than there is; files and mounts beside them."""
+    machine.run('umount /srv/u/d/mount 2>/dev/null; rm -rf /srv/u /srv/other; mkdir -p /srv/u /srv/other; echo x >/srv/other/file')
+    start(machine, 'deep', 'Volume=/srv/u:/u:U\nUser=12:13',
+          exec_="sh -c 'cd /u; i=0; while [ $$i -lt 1100 ]; do mkdir directory; cd directory; i=$$((i+1)); done; "
+                "ln -s /srv/other there; ln -s /srv/other/file link; echo x >file; echo made; sleep 1000'")
+    machine.wait_for(lambda: 'made' in machine.journal('deep.service'))
+    machine.run('systemctl stop deep; mkdir -p /srv/u/d/mount; mount -t tmpfs x /srv/u/d/mount; touch /srv/u/d/mount/x')
+    start(machine, 'two', 'Volume=/srv/u:/u:U\nUser=14:15')
+    assert machine.run('find /srv/u -xdev ! -uid 14 -o ! -gid 15').out == '/srv/u/d/mount\n'
+    assert machine.run('find /srv/u -uid 14 -name link | wc -l').out == '1\n'
+    assert machine.run('stat -c "%u:%g" /srv/other /srv/other/file /srv/u/d/mount /srv/u/d/mount/x').out == '0:0\n' * 4
+    machine.run('systemctl stop two; umount /srv/u/d/mount')
+
+
+def test_a_payload_that_moves_directories_while_owners_change_gains_nothing(machine):
+    """It takes the directories that the walk is deep in out of the tree, and puts them back. The walk says so, or it is through."""
+    machine.run('rm -rf /srv/all; mkdir -p /srv/all/u /srv/all/other; echo x >/srv/all/other/file; chown 100 /srv/all/other/file; '
+                'd=/srv/all/u; for i in $(seq 100); do d=$d/d; mkdir $d; touch $d/a $d/z; done')
+    start(machine, 'evil', 'Volume=/srv/all:/all', exec_="sh -c 'while :; do "
+          "mv /all/u/d/d/d /all/other/d; mv /all/other/d /all/u/d/d/d; done 2>/dev/null'")
+    machine.container('two', '[Unit]\nStartLimitIntervalSec=0\n[Container]\nImage=localhost/test/busybox\nExec=true\nVolume=/srv/all/u:/u:U\n'
+                             'User=12:13\n[Service]\nType=oneshot\n')
+    for _ in range(25):
+        if machine.run('systemctl start two', check=False).status:
+            said = machine.journal('two.service')
+            assert 'directories in it are moved all the time: stop what moves them' in said, said
+    assert machine.run('stat -c "%u:%g" /srv/all /srv/all/other /srv/all/other/file').out == '0:0\n0:0\n100:0\n'
+    machine.run('systemctl stop evil; test -e /srv/all/u/d/d/d || mv /srv/all/other/d /srv/all/u/d/d/d; systemctl start two')
+    assert machine.run('find /srv/all/u ! -uid 12').out == ''
 
 
 def test_a_payload_that_renames_while_owners_change_gains_nothing(machine):
