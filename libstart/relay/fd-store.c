@@ -16,16 +16,32 @@
 /* Room for what 8192 containers leave there; what is not used takes no memory. */
 #define QUEUE_SIZE (64 << 20)
 
+/* Of a user. All her processes together may have as many descriptors under way as the one that sends some may open
+ * (RLIMIT_NOFILE), usually 1024: with more in the queue no program of hers could send any, not even a start. */
+#define USERS_FDS_MAX 768
+
 struct FdStore {
         int reader, writer;
         guint n_messages;
+        gsize n_fds, n_fds_max; /* in all of them */
+        GQueue waiting;         /* of Group: there was no room for it */
 };
 
-static bool send_fds(int socket, const char *text, const int *fds, gsize n_fds, GError **error) {
-        const SocketExtra extra = { SCM_RIGHTS, fds, n_fds * sizeof *fds };
-        ssize_t n = socket_send(socket, NULL, text, strlen(text), &extra, 0);
+typedef struct Group {
+        char *name;
+        int fds[FD_STORE_GROUP_MAX]; /* ours */
+        gsize n_fds;
+} Group;
 
-        return n >= 0 || error_set_errno(error, (int) -n, "Cannot leave descriptors behind");
+/* Returns 0 or a negative errno. */
+static int send_fds(int socket, const char *text, const int *fds, gsize n_fds) {
+        const SocketExtra extra = { SCM_RIGHTS, fds, n_fds * sizeof *fds };
+
+        return (int) MIN(socket_send(socket, NULL, text, strlen(text), &extra, 0), 0);
+}
+
+static bool tell(int r, GError **error) {
+        return r == 0 || error_set_errno(error, -r, "Cannot leave descriptors behind");
 }
 
 static bool leave_with_systemd(const FdStore *store, const char *address, GError **error) {
@@ -35,16 +51,19 @@ static bool leave_with_systemd(const FdStore *store, const char *address, GError
         if (fd < 0)
                 return false;
         /* In one message: both or none. */
-        return send_fds(fd, "FDSTORE=1\nFDPOLL=0\nFDNAME=" FD_STORE_NAME, ends, 2, error);
+        return tell(send_fds(fd, "FDSTORE=1\nFDPOLL=0\nFDNAME=" FD_STORE_NAME, ends, 2), error);
 }
 
 static FdStore *take_ends(const int ends[2]) {
         const int size = QUEUE_SIZE;
         FdStore *store = g_new(FdStore, 1);
 
-        *store = (FdStore) { .reader = ends[0], .writer = ends[1] };
-        /* Not allowed in a user namespace: then the store holds some hundred containers. */
-        (void) setsockopt(store->writer, SOL_SOCKET, SO_SNDBUFFORCE, &size, sizeof size);
+        *store = (FdStore) { .reader = ends[0], .writer = ends[1], .n_fds_max = G_MAXSIZE, .waiting = G_QUEUE_INIT };
+        /* Not allowed in a user namespace: then it gets what others may have, room for some hundred messages. */
+        if (setsockopt(store->writer, SOL_SOCKET, SO_SNDBUFFORCE, &size, sizeof size) < 0) {
+                (void) setsockopt(store->writer, SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
+                store->n_fds_max = USERS_FDS_MAX;
+        }
         return store;
 }
 
@@ -62,20 +81,59 @@ FdStore *fd_store_open(const char *address, GError **error) {
         return g_steal_pointer(&store);
 }
 
+static void group_free(Group *group) {
+        fds_close(group->fds, group->n_fds);
+        g_free(group->name);
+        g_free(group);
+}
+
 void fd_store_free(FdStore *store) {
         if (!store)
                 return;
+        g_queue_clear_full(&store->waiting, (GDestroyNotify) group_free);
         fd_closep(&store->reader);
         fd_closep(&store->writer);
         g_free(store);
 }
 
+static int add(FdStore *store, const char *name, const int *fds, gsize n_fds) {
+        int r = send_fds(store->writer, name, fds, n_fds);
+
+        if (r == 0) {
+                store->n_messages++;
+                store->n_fds += n_fds;
+        }
+        return r;
+}
+
+static int add_new(FdStore *store, const char *name, const int *fds, gsize n_fds) {
+        return store->n_fds + n_fds > store->n_fds_max ? -ETOOMANYREFS : add(store, name, fds, n_fds);
+}
+
+/* Takes over what there is no room for: it is added when something has left. */
+static void wait_for_room(FdStore *store, const char *name, const int *fds, gsize n_fds) {
+        Group *group = g_new(Group, 1);
+
+        *group = (Group) { .name = g_strdup(name), .n_fds = n_fds };
+        memcpy(group->fds, fds, n_fds * sizeof *fds);
+        g_queue_push_tail(&store->waiting, group);
+}
+
 bool fd_store_add(FdStore *store, const char *name, const int *fds, gsize n_fds, GError **error) {
+        int copies[FD_STORE_GROUP_MAX], r;
+        gsize n = 0;
+
         g_assert(n_fds <= FD_STORE_GROUP_MAX && strlen(name) <= FD_STORE_NAME_MAX);
-        if (!send_fds(store->writer, name, fds, n_fds, error))
-                return false;
-        store->n_messages++;
-        return true;
+        r = add_new(store, name, fds, n_fds);
+        if (r == 0)
+                return true;
+        while (n < n_fds && (copies[n] = fcntl(fds[n], F_DUPFD_CLOEXEC, 0)) >= 0)
+                n++;
+        if (n == n_fds)
+                wait_for_room(store, name, copies, n);
+        else
+                fds_close(copies, n);
+        return tell(r, error);
 }
 
 /* Copies of what the next message has; it stays in the queue. What fails is tried again: behind it could be a
@@ -124,34 +182,69 @@ bool fd_store_read(FdStore *store, FdStoreVisit visit, void *data, GError **erro
 
         if (!peek_from(store->reader, 0, error))
                 return false;
-        for (store->n_messages = 0; (n = peek(store, name, fds, &n_fds)) >= 0; store->n_messages++)
+        store->n_messages = 0;
+        store->n_fds = 0;
+        while ((n = peek(store, name, fds, &n_fds)) >= 0) {
+                store->n_messages++;
+                store->n_fds += n_fds;
                 visit(name, fds, n_fds, data);
+        }
         /* All of it, unless there are no descriptors left for more. */
         if (n != -EAGAIN && n != -EMSGSIZE)
                 return error_set_errno(error, (int) -n, "Cannot look into a queue");
         return peek_from(store->reader, -1, error);
 }
 
-/* Once around: what is kept goes from the begin of the queue to its end, and is nowhere missing meanwhile. */
+/* It holds as much as it may, or a user's processes have as many descriptors under way as they may. */
+static bool is_full(int r) {
+        return r == -EAGAIN || r == -ETOOMANYREFS;
+}
+
+static void add_waiting(FdStore *store, FdStoreKeep keep, FdStoreVisit drop, void *data) {
+        for (guint left = g_queue_get_length(&store->waiting); left > 0; left--) {
+                Group *group = g_queue_pop_head(&store->waiting);
+                bool kept = keep(group->name, data);
+
+                if (kept && add_new(store, group->name, group->fds, group->n_fds) < 0) {
+                        g_queue_push_tail(&store->waiting, group);
+                        continue;
+                }
+                if (!kept) {
+                        drop(group->name, group->fds, group->n_fds, data);
+                        group->n_fds = 0;
+                }
+                group_free(group);
+        }
+}
+
+/* Once around: what is kept goes from the begin of the queue to its end, and is nowhere missing meanwhile. Only where
+ * the queue is full it is taken out first, as else nothing would ever leave; for that moment a kill would lose it. */
 bool fd_store_sweep(FdStore *store, FdStoreKeep keep, FdStoreVisit drop, void *data, GError **error) {
         char name[FD_STORE_NAME_MAX + 1];
         int fds[FD_STORE_GROUP_MAX];
         gsize n_fds;
 
         for (guint left = store->n_messages; left > 0 && peek(store, name, fds, &n_fds) >= 0; left--) {
-                bool kept = keep(name, data), added = kept && fd_store_add(store, name, fds, n_fds, error);
+                bool kept = keep(name, data);
+                int r = kept ? add(store, name, fds, n_fds) : 0;
 
-                if (!kept || added) {
-                        (void) recv(store->reader, NULL, 0, MSG_DONTWAIT);
-                        store->n_messages--;
+                if (r < 0 && !is_full(r)) {
+                        fds_close(fds, n_fds);
+                        return tell(r, error);
                 }
+                (void) recv(store->reader, NULL, 0, MSG_DONTWAIT);
+                store->n_messages--;
+                store->n_fds -= n_fds;
                 if (!kept)
                         drop(name, fds, n_fds, data);
-                else
+                else if (r < 0 && (r = add(store, name, fds, n_fds)) < 0) {
+                        /* Others of the user's have taken the room: not all that is stored is to wait for them. */
+                        wait_for_room(store, name, fds, n_fds);
+                        return tell(r, error);
+                } else
                         fds_close(fds, n_fds);
-                if (kept && !added)
-                        return false;
         }
+        add_waiting(store, keep, drop, data);
         return true;
 }
 

@@ -23,7 +23,8 @@ FdStore *fd_store_reopen(const int ends[2], GError **error);
 void fd_store_free(FdStore *store);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(FdStore, fd_store_free)
 
-/* Keep copies of these, at most FD_STORE_GROUP_MAX, under a name; more may be added to it later. */
+/* Keep copies of these, at most FD_STORE_GROUP_MAX, under a name; more may be added to it later. False: they do not
+ * outlive us, but are tried again by each sweep. */
 #define FD_STORE_GROUP_MAX 8
 #define FD_STORE_NAME_MAX 31
 bool fd_store_add(FdStore *store, const char *name, const int *fds, gsize n_fds, GError **error);

@@ -167,7 +167,7 @@ static RelaySource *read_registration(const char *text, int *received, gsize n_r
 }
 
 /* It is put into the store before it is taken out of the queue, so that a kill at any moment finds it in one of them.
- * One that does not fit into the store is served, but does not outlive us. */
+ * One that does not fit into the store is served, but does not outlive us until there is room for it. */
 bool output_loop_register(OutputLoop *loop, const char *text, int *fds, gsize n_fds, GError **error) {
         g_autoptr(RelaySource) source = read_registration(text, fds, n_fds, error);
         g_autoptr(GError) not_stored = NULL;

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Containers of users' managers: systemctl --user, without root."""
 
-from users import IMAGE, as_user, container, fails, inside, journal, make_podmans, make_user, renew_view, show, start
+import os
+
+from users import IMAGE, USERS, as_user, container, fails, inside, journal, make_podmans, make_user, renew_view, show, start
 
 
 # ---- what it is
@@ -107,6 +109,46 @@ def test_a_relay_that_is_killed(machine):
     as_user(machine, 'systemctl --user stop mine', check=False)
     numbers = numbers_said()
     assert sorted(set(numbers)) == list(range(1, max(numbers) + 1)), numbers
+
+
+# More descriptors of one user under way than a relay of hers may have that may open 2000.
+HOLD = r"""use Socket; socketpair(A, B, AF_UNIX, SOCK_SEQPACKET, 0); $n = 253; $x = "x"; $iov = pack("PQ", $x, 1);
+$rights = pack("Qiii$n x4", 16 + 4 * $n, 1, 1, (0) x $n); $message = pack("QQPQPQQ", 0, 0, $iov, 1, $rights, length $rights, 0);
+for (1 .. 9) { syscall(46, fileno(A), $message, 0) > 0 or die $! } $| = 1; print "held\n"; sleep 1000"""
+
+
+def test_a_store_without_room(machine):
+    """Her relay forgets who has ended behind one that lives, and keeps one that began meanwhile as soon as there is room."""
+    def begin(name):
+        container(machine, name, f"[Container]\nImage={IMAGE}\nExec=sh -c 'while :; do echo $$(date +%%s); sleep 0.1; done'\n"
+                                 '[Service]\nKillSignal=SIGKILL\nLimitNOFILE=10000\n', 'carol')
+        as_user(machine, f'systemctl --user start {name}', 'carol')
+    def stored():
+        relay = as_user(machine, 'systemctl --user show --value -p MainPID keyturn-relay', 'carol').out.strip()
+        return sum(int(line.split()[-1]) for line in machine.run(f'grep -h scm_fds /proc/{relay}/fdinfo/*').out.splitlines())
+    USERS['carol'] = 40000 + os.getpid() % 20000  # nobody else's on this kernel, which counts for each user
+    make_user(machine, 'carol')
+    as_user(machine, 'd=~/.config/systemd/user/keyturn-relay.service.d; mkdir -p $d; printf "[Service]\nLimitNOFILE=2000\n" >$d/few.conf; '
+                     'systemctl --user daemon-reload', 'carol')
+    for name in ('first', 'ended', 'last'):
+        begin(name)
+    before = machine.settled(stored)
+    machine.write('/tmp/hold', HOLD)
+    machine.run('systemd-run -p LimitNOFILE=10000 --uid=carol --unit=hold perl /tmp/hold')
+    machine.wait_for(lambda: 'held' in machine.journal('hold.service'))
+    machine.mark()
+    begin('late')
+    machine.wait_for(lambda: 'Cannot leave descriptors behind: Too many references' in machine.journal())
+    as_user(machine, 'systemctl --user stop ended', 'carol')
+    machine.wait_for(lambda: stored() < before)
+    machine.run('systemctl stop hold')
+    as_user(machine, 'systemctl --user stop last', 'carol')
+    machine.wait_for(lambda: stored() == before // 3 * 2)
+    machine.run('pkill -9 -u carol -x keyturn-relay')
+    killed = float(machine.run('date +%s').out)
+    for name in ('first', 'late'):
+        machine.wait_for(lambda: any(float(line) > killed for line in journal(machine, name).split() if line.isdigit()))
+    as_user(machine, 'systemctl --user stop first late', 'carol')
 
 
 def test_exit_status_and_restart(machine):

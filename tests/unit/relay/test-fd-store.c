@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -122,6 +123,62 @@ START_TEST(test_many) {
 }
 END_TEST
 
+static void close_counted(const char *name, const int *fds, gsize n_fds, void *data) {
+        close_dropped(name, fds, n_fds, NULL);
+        g_string_append(data, name);
+}
+
+static bool has_not_ended(const char *name, void *data) {
+        return !g_str_equal(name, "ended");
+}
+
+static int first_free(void) {
+        int fd = dup(0);
+
+        close(fd);
+        return fd;
+}
+
+/* The oldest one stays: those behind it are dropped when they end, and what waits for room gets it. Once the queue is
+ * too long, once it has too many descriptors for this process, also without the oldest, and once for any user. */
+START_TEST(test_full) {
+        const int fds[] = { make_file("a"), make_file("b"), make_file("c"), make_file("d"), make_file("e") };
+        const struct rlimit few = { 99, 99 };
+        const gsize n_fds = _i > 0 ? 5 : 1;
+        g_autoptr(GString) dropped = g_string_new(NULL), expected = g_string_new(NULL);
+        g_autoptr(GError) error = NULL;
+        g_autoptr(FdStore) store = NULL;
+        const int small = 65536;
+        int n_others = 1, before;
+
+        if (geteuid() == 0) /* who may have any number, in any length: a user who is nobody else's */
+                ck_assert_int_eq(setuid((uid_t) getpid() + 100000), 0);
+        if (_i == 1)
+                ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+        store = fd_store_open(NULL, NULL);
+        before = first_free();
+        for (int fd = 3; fd < before && _i == 0; fd++) /* those of the store are the only sockets */
+                (void) setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &small, sizeof small);
+        ck_assert(fd_store_add(store, "oldest", fds, 1, NULL));
+        for (int i = 0; i < 2; i++)
+                ck_assert(fd_store_add(store, "ended", fds, n_fds, NULL));
+        while (fd_store_add(store, "other", fds, n_fds, &error))
+                n_others++;
+        ck_assert_msg(strstr(error->message, _i > 0 ? "Too many references" : "unavailable"), "%s", error->message);
+        ck_assert_int_ge(n_others, _i == 0 ? 50 : _i == 1 ? 15 : 152);
+        ck_assert(!fd_store_add(store, "ended", fds, n_fds, NULL));
+        if (_i == 1) /* no more than one is taken out where that makes no room */
+                ck_assert(!fd_store_sweep(store, has_not_ended, close_counted, dropped, NULL));
+        ck_assert(fd_store_sweep(store, has_not_ended, close_counted, dropped, NULL));
+        ck_assert_str_eq(dropped->str, "endedendedended");
+        for (int i = 0; i < n_others; i++)
+                g_string_append_printf(expected, "other a %zu, ", n_fds);
+        g_string_insert(expected, _i == 1 ? -1 : 0, "oldest a 1, ");
+        check_content(store, expected->str);
+        ck_assert_int_eq(first_free(), before);
+}
+END_TEST
+
 /* systemd gives the two ends back in any order; with something in the store or without. */
 START_TEST(test_reopened) {
         g_autofree char *address = g_strdup_printf("@keyturn-test-%d", (int) getpid());
@@ -203,6 +260,7 @@ END_TEST
 TEST_MAIN("fd-store", {
         tcase_add_test(tcase, test_content);
         tcase_add_test(tcase, test_many);
+        tcase_add_loop_test(tcase, test_full, 0, 3);
         tcase_add_loop_test(tcase, test_reopened, 0, 4);
         tcase_add_loop_test(tcase, test_reopened_unreadable, 0, 2);
         tcase_add_loop_test(tcase, test_bad_address, 0, G_N_ELEMENTS(bad_addresses));
