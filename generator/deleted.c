@@ -239,6 +239,8 @@ void deleted_put(Run *run) {
                       { PATH_POD, named_service, put_pod },
                       { PATH_MOUNTED, read_service, put_volume } };
 
+        g_autoptr(GHashTable) done = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+
         for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++) {
                 g_autofree char *directory = g_strconcat(run->root, kinds[i].directory, NULL);
                 g_autoptr(GDir) entries = g_dir_open(directory, 0, NULL);
@@ -247,7 +249,7 @@ void deleted_put(Run *run) {
                 while (entries && (entry = g_dir_read_name(entries))) {
                         g_autofree char *service = kinds[i].find_service(directory, entry);
 
-                        if (is_deleted(run, service))
+                        if (is_deleted(run, service) && g_hash_table_add(done, g_strdup(service)))
                                 kinds[i].put(run, directory, entry, service);
                 }
         }

@@ -7,10 +7,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "libstart/base/directory.h"
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/host-program.h"
 #include "libstart/base/log.h"
+#include "libstart/base/paths.h"
 #include "libstart/base/user-view.h"
 #include "libstart/mount/host-path.h"
 #include "libstart/value/mount-options.h"
@@ -113,14 +115,23 @@ static bool unmount_noted(const char *name, const char *path, GError **error) {
         return unmount(path, error) && volume_forget_mounted(name, error);
 }
 
-/* Device= is not in its file any more: what is mounted would be there until the next boot, and then no more. What
- * another service has mounted stays: a container may name a .volume file's volume without it (keyturn-volume@). */
-static bool unmount_former(const Command *command, const char *path, GError **error) {
-        if (command->device || !volume_has_mounted(command->name))
-                return true;
-        log_notice("The volume '%s' has no Device= any more, which is unmounted: its files are those in '%s'",
-                   command->name, path);
-        return unmount_noted(command->name, path, error);
+/* Device= is not in its file any more, or VolumeName= is another: what is mounted would be there until the next boot,
+ * and then no more. What another service has mounted stays: a container may name a .volume file's volume without it
+ * (keyturn-volume@). */
+static bool unmount_former(const Command *command, const char *directory, GError **error) {
+        g_auto(GStrv) names = directory_list(PATH_MOUNTED, NULL);
+
+        for (char **name = names; name && *name; name++) {
+                g_autofree char *path = volume_path(directory, *name);
+
+                if ((command->device && g_str_equal(*name, command->name)) || !volume_has_mounted(*name))
+                        continue;
+                log_notice("The volume '%s' has no Device= any more, which is unmounted: its files are those in '%s'",
+                           *name, path);
+                if (!unmount_noted(*name, path, error))
+                        return false;
+        }
+        return true;
 }
 
 static bool check_layers(const Command *command, bool written, GError **error) {
@@ -235,6 +246,6 @@ bool volume_command(const char *const *words, GError **error) {
                 /* A user's Podman is asked outside of the view, and says that it has it. */
                 return (user_view_is_entered() || podman_record_drop(directory, command.name, error)) &&
                        remove_volume(directory, command.name, error);
-        return unmount_former(&command, path, error) && podman_record_drop(directory, command.name, error) &&
+        return unmount_former(&command, directory, error) && podman_record_drop(directory, command.name, error) &&
                make(&command, directory, error) && mount_device(&command, path, error);
 }

@@ -35,7 +35,6 @@ static bool uninstall(const char *name, const Options *options, GError **error) 
 
         if (!application_check_name(name, error))
                 return false;
-        (void) rmdir(path); /* one that was killed has left nothing else */
         if (!g_file_test(list, G_FILE_TEST_IS_REGULAR))
                 return error_set(error, KT_ERROR_NOT_FOUND,
                                  g_file_test(path, G_FILE_TEST_EXISTS) ?

@@ -264,7 +264,14 @@ def test_a_device_that_is_taken_out_of_its_file_is_unmounted(machine):
     machine.run(f'systemctl stop one; umount {VOLUMES}/systemd-mem/_data; ! systemctl start one')
     machine.run('systemctl reset-failed; systemctl restart mem-volume; systemctl start one')
     assert inside(machine, 'one', 'cat /mem/file') == 'disk\n'
-    machine.run('systemctl stop one mem-volume')
+    machine.run('systemctl stop one')
+    # Another volume is made of the file.
+    for name in 'first', 'second':
+        machine.write(file, IN_MEMORY + f'VolumeName={name}\n')
+        machine.reload()
+        machine.run('systemctl restart mem-volume')
+    assert has_mount(machine, 'second') and not has_mount(machine, 'first')
+    machine.run('systemctl stop mem-volume')
 
 
 def test_a_volume_whose_file_is_deleted_is_unmounted(machine):
