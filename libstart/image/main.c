@@ -135,9 +135,9 @@ static bool start_of(const char *unit, const char *property) {
         g_autoptr(GPtrArray) others = systemd_unit_list(unit, SYSTEMD_UNIT, property, &problem);
         bool ok = is_over(g_steal_pointer(&problem), "find out which containers wait for", unit);
 
-        for (guint i = 0; others && i < others->len; i++) {
+        for (guint i = 0; ok && others && i < others->len; i++) {
                 start_if_waiting(others->pdata[i], &problem);
-                ok &= is_over(g_steal_pointer(&problem), "start what may wait for the image,", others->pdata[i]);
+                ok = is_over(g_steal_pointer(&problem), "start what may wait for the image,", others->pdata[i]);
         }
         return ok;
 }
@@ -146,9 +146,7 @@ static bool start_of(const char *unit, const char *property) {
  * process waits, and no timer of theirs: systemd tries again what brings the image, and when that succeeds, they are
  * started. Where systemd did not answer this is tried again, too, by then with the image. */
 static bool start_waiting(const char *unit) {
-        bool ok = start_of(unit, "WantedBy");
-
-        return start_of(unit, "RequiredBy") && ok;
+        return start_of(unit, "WantedBy") && start_of(unit, "RequiredBy");
 }
 
 int keyturn_image_main(int argc, char *argv[]) {

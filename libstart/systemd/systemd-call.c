@@ -16,7 +16,8 @@
 
 /* systemd closes all connections while it executes itself anew (0.3 s), and answers nobody while it reloads (seconds,
  * with many units). Neither says anything of what it is asked. */
-#define TIMEOUT_USEC (30 * G_USEC_PER_SEC)
+#define AGAIN_USEC (5 * G_USEC_PER_SEC)
+#define ANSWER_USEC (30 * G_USEC_PER_SEC)
 #define PAUSE_USEC (G_USEC_PER_SEC / 10)
 #define REPLY_MAX 65536
 
@@ -201,15 +202,15 @@ static char *make_once(const GString *call, gint64 until, gsize *ret_size, GErro
 /* What systemd has put into its queue and could not say so is asked for twice: a second start changes nothing, a
  * second restart is one more. */
 static char *make(const Call *what, gsize *ret_size, GError **error) {
-        gint64 until = g_get_monotonic_time() + TIMEOUT_USEC;
+        gint64 begin = g_get_monotonic_time();
         g_autoptr(GString) call = make_call(what);
 
         for (;; g_usleep(PAUSE_USEC)) {
                 GError *problem = NULL;
-                char *answer = make_once(call, until, ret_size, &problem);
+                char *answer = make_once(call, begin + ANSWER_USEC, ret_size, &problem);
 
                 if (!g_error_matches(problem, KT_ERROR, KT_ERROR_UNTRIED) ||
-                    g_get_monotonic_time() + PAUSE_USEC > until) {
+                    g_get_monotonic_time() > begin + AGAIN_USEC) {
                         if (problem)
                                 g_propagate_error(error, problem);
                         return answer;

@@ -9,8 +9,8 @@
 /* Asks it to start, stop or restart a unit (`method`: StartUnit, StopUnit, RestartUnit, TryRestartUnit, which
  * starts none that is stopped). `mode`: "fail", rather than come in the place of what somebody else has asked for;
  * "replace"; or "ignore-requirements", which leaves alone what it depends on. Returns when that is in systemd's
- * queue; false where systemd refuses to. KT_ERROR_UNTRIED, of the others here as well: it has not answered for 30
- * s. */
+ * queue; false where systemd refuses to. KT_ERROR_UNTRIED, of the others here as
+ * well: it could not be reached for 5 s, or has not answered for 30. */
 bool systemd_call(const char *method, const char *unit, const char *mode, GError **error);
 
 /* Interfaces of units' properties. */

@@ -27,9 +27,10 @@ char *update_find_image(const ContainerUnit *container) {
         return id;
 }
 
-/* That a program cannot be run for a moment, or not reach systemd, which executes itself anew or reloads, says
- * nothing of an image, which would be rolled back for it. */
-#define TRIES 120
+/* That a program cannot be run for a moment, or not reach systemd, which executes itself anew, says nothing of an
+ * image, which would be rolled back for it. */
+#define TRIES_TO_RUN 4
+#define TRIES_TO_REACH 20
 
 /* `show` fails of nothing else. What is wrong comes last, whatever the unit's name is. */
 static bool is_untried(const char *verb, const char *messages) {
@@ -43,17 +44,19 @@ static bool is_untried(const char *verb, const char *messages) {
         return found;
 }
 
-/* One try. The lines that systemctl prints; transfer full. */
-static char **call_systemctl(const char *const *words, char **environment, GError **error) {
+/* One try, of as many as it sets. The lines that systemctl prints; transfer full. */
+static char **call_systemctl(const char *const *words, char **environment, int *ret_tries, GError **error) {
         g_autofree char *output = NULL, *messages = NULL;
         g_autoptr(GError) problem = NULL;
         int status;
 
+        *ret_tries = TRIES_TO_RUN;
         if (!g_spawn_sync(NULL, (char **) words, environment, G_SPAWN_SEARCH_PATH, NULL, NULL, &output, &messages,
                           &status, &problem)) {
                 error_set(error, KT_ERROR_UNTRIED, "%s", problem->message);
                 return NULL;
         }
+        *ret_tries = TRIES_TO_REACH;
         if (g_spawn_check_wait_status(status, &problem))
                 return g_strsplit(output, "\n", -1);
         error_set(error, is_untried(words[2], messages) ? KT_ERROR_UNTRIED : KT_ERROR_FAILED, "%s",
@@ -70,11 +73,12 @@ static char **systemctl(const char *verb, const ContainerUnit *container, const 
 
         for (int i = 1;; i++, g_usleep(INTERVAL)) {
                 GError *problem = NULL;
-                char **lines = call_systemctl(words, environment, &problem);
+                int tries;
+                char **lines = call_systemctl(words, environment, &tries, &problem);
 
                 if (lines)
                         return lines;
-                if (i < TRIES && g_error_matches(problem, KT_ERROR, KT_ERROR_UNTRIED)) {
+                if (i < tries && g_error_matches(problem, KT_ERROR, KT_ERROR_UNTRIED)) {
                         g_error_free(problem);
                         continue;
                 }
