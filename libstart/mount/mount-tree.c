@@ -53,19 +53,14 @@ static bool set_propagation(const char *path, unsigned long propagation) {
         return mount(NULL, path, NULL, propagation, NULL) == 0;
 }
 
-bool mount_tree_leave_out_again(const char *directory, GError **error) {
-        return set_propagation(directory, MS_UNBINDABLE) ||
-               error_set_errno(error, errno, "Cannot leave '%s' out of the container's volumes", directory);
-}
-
 /* The directory is mounted on itself, once. EINVAL: it is not yet. What is unbindable cannot be copied, but what lies
  * on it can, if that is named. */
 bool mount_tree_leave_out(const char *directory, const char *kept, GError **error) {
-        if ((set_propagation(directory, MS_PRIVATE) ||
-             (errno == EINVAL && mount(directory, directory, NULL, MS_BIND, NULL) == 0)) &&
-            (!kept || mount(kept, kept, NULL, MS_BIND, NULL) == 0))
-                return mount_tree_leave_out_again(directory, error);
-        return error_set_errno(error, errno, "Cannot mount '%s' on itself", kept ?: directory);
+        return ((set_propagation(directory, MS_PRIVATE) ||
+                 (errno == EINVAL && mount(directory, directory, NULL, MS_BIND, NULL) == 0)) &&
+                (!kept || mount(kept, kept, NULL, MS_BIND, NULL) == 0) &&
+                set_propagation(directory, MS_UNBINDABLE)) ||
+               error_set_errno(error, errno, "Cannot leave '%s' out of the container's volumes", directory);
 }
 
 int mount_tree_clone(int source, unsigned flags) {

@@ -28,13 +28,9 @@ typedef struct DetachedMount {
  * go on being exchanged with the host's, for volumes that want that; else nothing is. */
 bool mount_tree_begin(const char *path, bool share_rest, GError **error);
 
-/* Behind that: recursive copies of what the directory lies in are without what is mounted in it from now on. A volume
- * may hold the place of the root (/run does, and "/"): in there it would have no masks, and not be read-only. kept: a
- * file in it that can be bound all the same, or NULL. */
+/* Behind that: recursive copies of what the directory lies in are without what is mounted in it from now on. kept: a
+ * file in it that can be bound all the same, or NULL. To be said again when somebody has made all mounts private. */
 bool mount_tree_leave_out(const char *directory, const char *kept, GError **error);
-
-/* The same when somebody has made all mounts private since. */
-bool mount_tree_leave_out_again(const char *directory, GError **error);
 
 /* Put the mounts on their paths, in their order. */
 bool mount_tree_attach_all(const DetachedMount *mounts, size_t n, GError **error);

@@ -10,6 +10,7 @@
 #include "libstart/base/resolve.h"
 #include "libstart/base/user-view.h"
 #include "libstart/mount/kernel-mounts.h"
+#include "libstart/mount/mount-tree.h"
 #include "libstart/mount/mounts.h"
 #include "libstart/mount/root-file.h"
 
@@ -139,6 +140,13 @@ bool mounts_prepare(MountPlan *plan, const Spec *spec, const BindMountContext *c
 /*
  * In the container's process
  */
+
+bool mounts_leave_root_out(const MountPlan *plan, const char *root, GError **error) {
+        g_autofree char *own = g_path_get_dirname(root);
+
+        return !mount_plan_clones_trees(plan) ||
+               mount_tree_leave_out(own, mount_plan_find_source_in(plan, own), error);
+}
 
 static bool make_bind_mount(const BindMountContext *context, ContainerMount *mount, GError **error) {
         _cleanup_close_ int made = mount->fd < 0 ? bind_mount_clone(context, mount, error) : -1;

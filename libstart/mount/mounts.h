@@ -23,6 +23,11 @@
 bool mounts_prepare(MountPlan *plan, const runtime_spec_schema_config_schema *spec, const BindMountContext *context,
                     GError **error);
 
+/* In the container's mount namespace, before its root is attached, and when libcrun has made all mounts private.
+ * The threat: a volume holds the place of the root (/run does, and "/"). What is mounted in it would come along: the
+ * root, which has no masks there and is not read-only, and the files and secrets beside it. */
+bool mounts_leave_root_out(const MountPlan *plan, const char *root, GError **error);
+
 /* Those before libcrun's, and those behind (`last`), but for those of shared-mounts.h. Changes the working
  * directory.
  *

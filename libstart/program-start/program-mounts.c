@@ -13,6 +13,7 @@
 #include "libstart/mount/kernel-mounts.h"
 #include "libstart/mount/mask-links.h"
 #include "libstart/mount/mount-tree.h"
+#include "libstart/mount/mounts.h"
 #include "libstart/mount/root-file.h"
 #include "libstart/program-start/program-mounts.h"
 
@@ -23,15 +24,13 @@ static bool separate(GError **error) {
 }
 
 static bool attach_root(const RuntimeContainer *container, GError **error) {
-        g_autofree char *own = g_path_get_dirname(container->spec->root->path);
         const DetachedMount mounts[] = {
                 { container->layer_mount, container->layer_place },
                 { container->root_mount, container->spec->root->path },
                 { container->secrets_mount, container->secrets_place },
         };
 
-        return (!mount_plan_clones_trees(container->mounts) ||
-                mount_tree_leave_out(own, mount_plan_find_source_in(container->mounts, own), error)) &&
+        return mounts_leave_root_out(container->mounts, container->spec->root->path, error) &&
                mount_tree_attach_all(mounts, G_N_ELEMENTS(mounts), error);
 }
 

@@ -69,20 +69,6 @@ bool runtime_hooks_leave_mounts(const RuntimeContainer *container) {
         return mount_plan_needs_libcrun(container->mounts) || container->spec->hooks;
 }
 
-/* What is beside the root, too, in case it is somebody's who has a volume with that. */
-static bool leave_out(const RuntimeContainer *container, GError **error) {
-        g_autofree char *own = g_path_get_dirname(container->spec->root->path);
-
-        return !mount_plan_clones_trees(container->mounts) ||
-               mount_tree_leave_out(own, mount_plan_find_source_in(container->mounts, own), error);
-}
-
-static bool leave_out_again(const RuntimeContainer *container, GError **error) {
-        g_autofree char *own = g_path_get_dirname(container->spec->root->path);
-
-        return !mount_plan_clones_trees(container->mounts) || mount_tree_leave_out_again(own, error);
-}
-
 static bool open_root(RuntimeHooks *hooks, const char *path, GError **error) {
         hooks->mounts.root_fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
         return hooks->mounts.root_fd >= 0 ||
@@ -102,7 +88,8 @@ static bool prepare_mounts(RuntimeHooks *hooks, GError **error) {
         if (unshare(CLONE_NEWCGROUP) < 0) /* libcrun would do that later, but /sys/fs/cgroup is to show it */
                 return error_set_errno(error, errno, "Cannot make the container's cgroup namespace");
         /* For its mounts libcrun then prepares the root in its own way, for propagation too. */
-        return mount_tree_begin(spec->root->path, hooks->mounts.is_shared, error) && leave_out(container, error) &&
+        return mount_tree_begin(spec->root->path, hooks->mounts.is_shared, error) &&
+               mounts_leave_root_out(container->mounts, spec->root->path, error) &&
                mount_tree_attach_all(attached, G_N_ELEMENTS(attached), error) &&
                open_root(hooks, spec->root->path, error) &&
                mounts_make(container->mounts, false, &hooks->mounts, spec->process->cwd, error) &&
@@ -148,7 +135,7 @@ static int configure(void *cookie, enum handler_configure_phase phase, libcrun_c
                 done = keyring_join_new(hooks->container->spec->process->selinux_label, &error) &&
                        prepare_mounts(hooks, &error);
         else if (phase == HANDLER_CONFIGURE_MOUNTS)
-                done = leave_out_again(hooks->container, &error);
+                done = mounts_leave_root_out(hooks->container->mounts, hooks->container->spec->root->path, &error);
         else if (phase == HANDLER_CONFIGURE_AFTER_MOUNTS)
                 done = check_mounts(hooks, rootfs, &error) && finish_mounts(hooks, &error);
         return done ? 0 : fail(error, err);
