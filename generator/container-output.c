@@ -58,10 +58,8 @@ static char *find_override(const Tree *tree, const char *service, GError **error
 
                 if (fd >= 0)
                         return g_steal_pointer(&path);
-                if (errno != ENOENT && errno != ENOTDIR) {
-                        error_set_errno(error, errno, "whether '%s' is there cannot be told", path);
-                        return NULL;
-                }
+                if (errno != ENOENT && errno != ENOTDIR)
+                        return error_null_errno(error, errno, "whether '%s' is there cannot be told", path);
         }
         return NULL;
 }

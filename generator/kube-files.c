@@ -252,9 +252,7 @@ static bool execute(KubeCall *call, char **ret_output, GError **error) {
                             ret_output, NULL, &status, error) &&
                g_spawn_check_wait_status(status, error);
         call->words->pdata[0] = NULL;
-        if (!done)
-                g_prefix_error(error, "'%s': ", program);
-        return done;
+        return done || error_prefix(error, "'%s': ", program);
 }
 
 static void close_fds(KubeCall *call) {

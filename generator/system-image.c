@@ -27,8 +27,7 @@ static bool read_list(const Tree *tree, char **ret_text, GError **error) {
                        error_set_errno(error, errno, "'" LIST "' cannot be opened");
         if (tree_read(fd, ret_text, &length, NULL, error))
                 return true;
-        g_prefix_error(error, "'" LIST "' cannot be read: ");
-        return false;
+        return error_prefix(error, "'" LIST "' cannot be read: ");
 }
 
 static bool is_made(const Tree *tree, int directory_fd, const char *name) {

@@ -109,15 +109,13 @@ SeccompCacheEntry *find_filter(const char *root, const char *key, GError **error
                 g_autofree char *dir = g_strconcat(root, directories[i], NULL);
                 g_autoptr(GPtrArray) names = list_names(dir, key);
 
-                if (names->len > 1) {
-                        error_set(error, KT_ERROR_USAGE, "%u filters in '%s' have a key that begins with '%s'",
-                                  names->len, dir, key);
-                        return NULL;
-                }
+                if (names->len > 1)
+                        return error_null(error, KT_ERROR_USAGE,
+                                          "%u filters in '%s' have a key that begins with '%s'", names->len, dir,
+                                          key);
                 if (names->len == 1)
                         return seccomp_cache_read(dir, names->pdata[0], error);
         }
-        error_set(error, KT_ERROR_NOT_FOUND, "No filter has a key that begins with '%s'; --list shows what there is",
-                  key);
-        return NULL;
+        return error_null(error, KT_ERROR_NOT_FOUND,
+                          "No filter has a key that begins with '%s'; --list shows what there is", key);
 }

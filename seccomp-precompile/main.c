@@ -110,8 +110,7 @@ static bool check(char *const *words, GError **error) {
 
         if (!profile || seccomp_filter_check(profile, error))
                 return profile;
-        g_prefix_error(error, "seccomp profile '%s': ", path);
-        return false;
+        return error_prefix(error, "seccomp profile '%s': ", path);
 }
 
 static bool explain_call(char *const *words, GError **error) {

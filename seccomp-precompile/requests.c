@@ -17,10 +17,8 @@ GPtrArray *requests_load_file(const char *path, GError **error) {
 
         if (!file_read(path, &text, NULL, error))
                 return NULL;
-        if (!text) {
-                error_set_errno(error, ENOENT, "Cannot open '%s'", path);
-                return NULL;
-        }
+        if (!text)
+                return error_null_errno(error, ENOENT, "Cannot open '%s'", path);
         GPtrArray *requests = seccomp_requests_parse_dropin(text, error);
         if (!requests)
                 g_prefix_error(error, "'%s': ", path);

@@ -99,10 +99,8 @@ static bool read_main_file(KeyturnConf *conf, const char *directory, bool *ret_f
         *ret_found = fd >= 0;
         if (fd < 0)
                 return errno == ENOENT || error_set_errno(error, errno, "%s: cannot be opened", path);
-        if (!tree_read(fd, &text, &length, /* readers= */ NULL, error)) {
-                g_prefix_error(error, "%s: ", path);
-                return false;
-        }
+        if (!tree_read(fd, &text, &length, /* readers= */ NULL, error))
+                return error_prefix(error, "%s: ", path);
         (void) unit_file_parse(conf->file, path, text, length, NULL);
         return true;
 }

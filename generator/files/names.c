@@ -137,17 +137,14 @@ char *name_service(const char *file_name, const char *service_name, GError **err
                                                    g_strdup(service_name) :
                                                    g_strconcat(service_name, ".service", NULL);
 
-        if (!name_is_unit(service)) {
-                error_set(error, KT_ERROR_USAGE,
-                          "'%s' is no name of a unit: letters, digits and ':-_.\\@', at most %d in all", service,
-                          UNIT_NAME_MAX);
-                return NULL;
-        }
-        if (is_reserved(service)) {
-                error_set(error, KT_ERROR_USAGE,
-                          "'%s' is a name that keyturn needs itself: rename the file or set ServiceName=", service);
-                return NULL;
-        }
+        if (!name_is_unit(service))
+                return error_null(error, KT_ERROR_USAGE,
+                                  "'%s' is no name of a unit: letters, digits and ':-_.\\@', at most %d in all",
+                                  service, UNIT_NAME_MAX);
+        if (is_reserved(service))
+                return error_null(error, KT_ERROR_USAGE,
+                                  "'%s' is a name that keyturn needs itself: rename the file or set ServiceName=",
+                                  service);
         return g_steal_pointer(&service);
 }
 

@@ -163,10 +163,8 @@ const SourceFile *unit_names_refer(const UnitNames *names, const char *file, cha
                 return NULL;
         if (!source && template)
                 source = unit_names_maker(names, template);
-        if (!source || !source->unit) {
-                error_set(error, KT_ERROR_NOT_FOUND, "'%s' cannot be read", file);
-                return NULL;
-        }
+        if (!source || !source->unit)
+                return error_null(error, KT_ERROR_NOT_FOUND, "'%s' cannot be read", file);
         *ret_service = g_steal_pointer(&service);
         return source;
 }

@@ -20,10 +20,8 @@ static char *convert_cpus(const char *value, GError **error) {
         char *end;
         double cpus = g_ascii_strtod(value, &end);
 
-        if (end == value || *end || !(cpus >= 0.0001) || cpus > 10000) {
-                error_set(error, KT_ERROR_USAGE, "'%s' is no number of processors", value);
-                return NULL;
-        }
+        if (end == value || *end || !(cpus >= 0.0001) || cpus > 10000)
+                return error_null(error, KT_ERROR_USAGE, "'%s' is no number of processors", value);
         return g_strdup_printf("%.2f%%", cpus * 100);
 }
 
@@ -31,18 +29,16 @@ static char *convert_cpus(const char *value, GError **error) {
 static char *convert_shares(const char *value, GError **error) {
         guint64 shares;
 
-        if (!g_ascii_string_to_unsigned(value, 10, 0, 262144, &shares, NULL)) {
-                error_set(error, KT_ERROR_USAGE, "'%s' is no number from 2 to 262144 (1024 is the usual one)", value);
-                return NULL;
-        }
+        if (!g_ascii_string_to_unsigned(value, 10, 0, 262144, &shares, NULL))
+                return error_null(error, KT_ERROR_USAGE, "'%s' is no number from 2 to 262144 (1024 is the usual one)",
+                                  value);
         return g_strdup_printf("%" G_GUINT64_FORMAT, shares == 0 ? 100 : CLAMP(shares * 100 / 1024, 1, 10000));
 }
 
 static char *convert_numbers(const char *value, GError **error) {
         if (value[0] && strspn(value, "0123456789,-") == strlen(value))
                 return g_strdup(value);
-        error_set(error, KT_ERROR_USAGE, "'%s' is no list of numbers, as in 0-2,7", value);
-        return NULL;
+        return error_null(error, KT_ERROR_USAGE, "'%s' is no list of numbers, as in 0-2,7", value);
 }
 
 static char *convert_adjustment(const char *value, GError **error) {
@@ -50,8 +46,7 @@ static char *convert_adjustment(const char *value, GError **error) {
 
         if (g_ascii_string_to_signed(value, 10, -1000, 1000, &n, NULL))
                 return g_strdup(value);
-        error_set(error, KT_ERROR_USAGE, "'%s' is no number from -1000 to 1000", value);
-        return NULL;
+        return error_null(error, KT_ERROR_USAGE, "'%s' is no number from -1000 to 1000", value);
 }
 
 /* Many who write it, often as -it, want colours, or lines that come at once. */
@@ -366,10 +361,8 @@ static bool take_known(Conversion *container, Words *words, guint n, const UnitL
                 return true;        /* Quadlet says so, too */
         if (alone->labels->len > 0) /* one of them is a key */
                 return keys_apply_value(container, "Label", alone->labels->pdata[0], line, error);
-        if (!devices_check(alone, error)) {
-                g_prefix_error(error, "--device: ");
-                return false;
-        }
+        if (!devices_check(alone, error))
+                return error_prefix(error, "--device: ");
         return launch_args_parse_options(container->args, option, NULL);
 }
 

@@ -22,15 +22,13 @@ static char *convert_weight(const char *value, GError **error) {
 
         if (g_ascii_string_to_unsigned(number, 10, 1, 10000, NULL, NULL))
                 return g_strdup(number);
-        error_set(error, KT_ERROR_USAGE, "'%s' is no weight from 1 to 10000", value);
-        return NULL;
+        return error_null(error, KT_ERROR_USAGE, "'%s' is no weight from 1 to 10000", value);
 }
 
 static char *convert_numbers(const char *value, GError **error) {
         if (value[0] && strspn(value, "0123456789-") == strlen(value))
                 return g_strdup(value);
-        error_set(error, KT_ERROR_USAGE, "'%s' is no number, and no range as in 0-2", value);
-        return NULL;
+        return error_null(error, KT_ERROR_USAGE, "'%s' is no number, and no range as in 0-2", value);
 }
 
 /* QUOTA or QUOTA PERIOD, in microseconds. systemd has a percentage, and 100 ms where a file says no period. */
@@ -41,16 +39,15 @@ static char *convert_quota(const char *value, GError **error) {
         if (words[0] && g_ascii_string_to_unsigned(words[0], 10, 1000, G_MAXUINT32, &quota, NULL) &&
             (!words[1] || (g_ascii_string_to_unsigned(words[1], 10, 1000, 1000000, &period, NULL) && !words[2])))
                 return g_strdup_printf("%.2f%%", 100.0 * (double) quota / (double) period);
-        error_set(error, KT_ERROR_USAGE, "'%s' is no 'QUOTA PERIOD' in microseconds, as in 50000 100000", value);
-        return NULL;
+        return error_null(error, KT_ERROR_USAGE, "'%s' is no 'QUOTA PERIOD' in microseconds, as in 50000 100000",
+                          value);
 }
 
 /* All of a cgroup's processes end with one of them. */
 static char *convert_oom_group(const char *value, GError **error) {
         if (g_str_equal(value, "1"))
                 return g_strdup("kill");
-        error_set(error, KT_ERROR_USAGE, "'%s' is neither 0 nor 1", value);
-        return NULL;
+        return error_null(error, KT_ERROR_USAGE, "'%s' is neither 0 nor 1", value);
 }
 
 static const struct {

@@ -301,14 +301,10 @@ static TomlValue *read_module(Conversion *container, const char *name, char **re
         g_autofree char *text = NULL;
         size_t length;
 
-        if (fd < 0) {
-                error_set_errno(error, errno, "Cannot open '%s'", *ret_path);
-                return NULL;
-        }
-        if (!tree_read(fd, &text, &length, &container->source->unit->readers, error)) {
-                g_prefix_error(error, "Cannot read '%s': ", *ret_path);
-                return NULL;
-        }
+        if (fd < 0)
+                return error_null_errno(error, errno, "Cannot open '%s'", *ret_path);
+        if (!tree_read(fd, &text, &length, &container->source->unit->readers, error))
+                return error_prefix_null(error, "Cannot read '%s': ", *ret_path);
         return toml_parse(text, length, *ret_path, error);
 }
 

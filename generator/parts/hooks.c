@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "generator/parts/hooks.h"
 #include "keyturn-config.h"
+#include "libstart/base/error.h"
 #include "libstart/hook/hook-dirs.h"
 #include "libstart/hook/hook-match.h"
 #include "libstart/request/hook-word.h"
@@ -52,10 +53,8 @@ static bool read_all(Hooks *hooks, GError **error) {
                         return false;
                 hook.path = g_strdup(paths->pdata[i]);
                 g_array_append_val(hooks->known, hook);
-                if (!hook_file_check_patterns(hook.file, error)) {
-                        g_prefix_error(error, "Hook '%s': ", full);
-                        return false;
-                }
+                if (!hook_file_check_patterns(hook.file, error))
+                        return error_prefix(error, "Hook '%s': ", full);
         }
         return paths;
 }

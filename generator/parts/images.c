@@ -91,8 +91,7 @@ static char *find_image(Conversion *container, const char *file, FileReference *
         name = find_name(ret->source);
         if (name)
                 return file_reference_expand(ret, name);
-        error_set(error, KT_ERROR_NOT_FOUND, "%s does not say what it brings", ret->source->path);
-        return NULL;
+        return error_null(error, KT_ERROR_NOT_FOUND, "%s does not say what it brings", ret->source->path);
 }
 
 char *image_refer(Conversion *container, const char *file, GError **error) {

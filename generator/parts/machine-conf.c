@@ -127,13 +127,13 @@ char *machine_conf_find_runtime(const MachineConf *conf, const char *name, GErro
         for (guint i = 0; i < paths->len; i++)
                 if (is_program(conf, paths->pdata[i]))
                         return g_strdup(paths->pdata[i]);
-        error_set(error, KT_ERROR_NOT_FOUND,
-                  name[0] == '/' ? "there is no program '%s'" :
-                                   "no OCI runtime '%s' is installed: neither [engine.runtimes] of containers.conf "
-                                   "names a program that is there, nor is one in /usr/bin, /usr/sbin or "
-                                   "/usr/local/bin",
-                  name);
-        return NULL;
+        return error_null(error, KT_ERROR_NOT_FOUND,
+                          name[0] == '/' ?
+                                  "there is no program '%s'" :
+                                  "no OCI runtime '%s' is installed: neither [engine.runtimes] of containers.conf "
+                                  "names a program that is there, nor is one in /usr/bin, /usr/sbin or "
+                                  "/usr/local/bin",
+                          name);
 }
 
 /* Words of RequiresMountsFor=; empty where all is as usual. Transfer full. */

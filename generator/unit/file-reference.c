@@ -20,10 +20,9 @@ static char *find_instance(const Conversion *container, const char *file, GError
                 return g_strndup(begin, length);
         if (is_instance)
                 return g_strdup("%i");
-        error_set(error, KT_ERROR_USAGE,
-                  "'%s' is a template, and this file is none: name an instance of it, %.*sNAME%s", file,
-                  (int) (begin - file), file, begin + length);
-        return NULL;
+        return error_null(error, KT_ERROR_USAGE,
+                          "'%s' is a template, and this file is none: name an instance of it, %.*sNAME%s", file,
+                          (int) (begin - file), file, begin + length);
 }
 
 bool file_reference_find(Conversion *container, const char *file, FileReference *ret, GError **error) {

@@ -78,13 +78,12 @@ char *specifiers_file_path(const char *directory, const char *name, GError **err
         for (const char *c = name; *c; c++) {
                 g_autofree char *completed = *c == '%' ? complete(c[1]) : NULL;
 
-                if (*c == '%' && !completed) {
-                        error_set(error, KT_ERROR_USAGE,
-                                  "'%s': the file is read before systemd completes specifiers: %%h, %%E and %%t can "
-                                  "be here, and %%%% for a percent sign",
-                                  name);
-                        return NULL;
-                }
+                if (*c == '%' && !completed)
+                        return error_null(
+                                error, KT_ERROR_USAGE,
+                                "'%s': the file is read before systemd completes specifiers: %%h, %%E and %%t can "
+                                "be here, and %%%% for a percent sign",
+                                name);
                 if (completed) {
                         g_string_append(path, completed);
                         c++;

@@ -35,3 +35,13 @@ bool error_set(GError **error, ErrorCode code, const char *format, ...) G_GNUC_P
 /* The same from an errno value (positive), which is appended as text: "format: No such file or directory".
  * ENOENT becomes KT_ERROR_NOT_FOUND, everything else KT_ERROR_FAILED. */
 bool error_set_errno(GError **error, int errnum, const char *format, ...) G_GNUC_PRINTF(3, 4);
+
+/* For who returns a pointer: NULL, or a descriptor, a process and the like: -1. */
+#define error_null(...) (error_set(__VA_ARGS__), NULL)
+#define error_null_errno(...) (error_set_errno(__VA_ARGS__), NULL)
+#define error_negative(...) (error_set(__VA_ARGS__), -1)
+#define error_negative_errno(...) (error_set_errno(__VA_ARGS__), -1)
+
+/* What is put before an error that somebody else has set: false, or NULL. */
+#define error_prefix(...) (g_prefix_error(__VA_ARGS__), false)
+#define error_prefix_null(...) (g_prefix_error(__VA_ARGS__), NULL)

@@ -35,10 +35,8 @@ int socket_connect(int type, const char *address, GError **error) {
         if (!socket_address_parse(address, &to, error))
                 return -1;
         fd = socket(AF_UNIX, type | SOCK_CLOEXEC, 0);
-        if (fd < 0 || connect(fd, (struct sockaddr *) &to.name, to.length) < 0) {
-                error_set_errno(error, errno, "Cannot connect to '%s'", address);
-                return -1;
-        }
+        if (fd < 0 || connect(fd, (struct sockaddr *) &to.name, to.length) < 0)
+                return error_negative_errno(error, errno, "Cannot connect to '%s'", address);
         return fd_steal(&fd);
 }
 

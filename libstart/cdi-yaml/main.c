@@ -35,8 +35,7 @@ static char *convert(const char *path, GError **error) {
                 file = cdi_file_parse(json, strlen(json), error);
         if (file)
                 return g_steal_pointer(&json);
-        g_prefix_error(error, "'%s': ", path);
-        return NULL;
+        return error_prefix_null(error, "'%s': ", path);
 }
 
 /* The time of the copy says what it was made from (cdi-search.h). Asked for before the file is read: what changes

@@ -54,10 +54,8 @@ static bool read_file(const CdiSearch *search, GPtrArray *files, const char *pat
         if (!text)
                 return true; /* gone meanwhile */
         file = cdi_file_parse(text, strlen(text), error);
-        if (!file) {
-                g_prefix_error(error, "'%s': ", path);
-                return false;
-        }
+        if (!file)
+                return error_prefix(error, "'%s': ", path);
         g_ptr_array_add(files, file);
         return true;
 }

@@ -445,10 +445,8 @@ TomlValue *toml_parse(const char *text, size_t length, const char *name, GError 
         g_autoptr(GHashTable) headers = g_hash_table_new(NULL, NULL);
         TomlValue *table = top;
 
-        if (!g_utf8_validate(text, (gssize) length, NULL)) {
-                error_set(error, KT_ERROR_FAILED, "%s: the file is not UTF-8 text", name);
-                return NULL;
-        }
+        if (!g_utf8_validate(text, (gssize) length, NULL))
+                return error_null(error, KT_ERROR_FAILED, "%s: the file is not UTF-8 text", name);
 
         for (;;) {
                 if (!skip_space(&parser, error))

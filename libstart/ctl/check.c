@@ -12,11 +12,9 @@
 int command_check(const GPtrArray *all, const Options *options, char **words, GError **error) {
         g_autoptr(GPtrArray) argv = g_ptr_array_new();
 
-        if (options->taken && (words[0] || options->files_only)) {
-                error_set(error, KT_ERROR_USAGE,
-                          "--taken is of this machine: it takes neither files nor --files-only");
-                return -1;
-        }
+        if (options->taken && (words[0] || options->files_only))
+                return error_negative(error, KT_ERROR_USAGE,
+                                      "--taken is of this machine: it takes neither files nor --files-only");
         g_ptr_array_add(argv, (void *) VERIFY);
         g_ptr_array_add(argv, (void *) (options->taken ? "--taken" : "--migrate"));
         if (options->files_only)
@@ -28,6 +26,5 @@ int command_check(const GPtrArray *all, const Options *options, char **words, GE
                 g_ptr_array_add(argv, *words);
         g_ptr_array_add(argv, NULL);
         execv(VERIFY, (char **) argv->pdata);
-        error_set_errno(error, errno, "Cannot execute '%s'", VERIFY);
-        return -1;
+        return error_negative_errno(error, errno, "Cannot execute '%s'", VERIFY);
 }

@@ -272,10 +272,8 @@ static bool parse(int *argc, char ***argv, GError **error) {
         command = find_command(**argv);
         after = command ? make_command_context(command) : make_context();
         g_option_context_set_strict_posix(after, command && command->verbatim);
-        if (!g_option_context_parse(after, argc, argv, error)) {
-                g_prefix_error(error, "%s: ", **argv);
-                return false;
-        }
+        if (!g_option_context_parse(after, argc, argv, error))
+                return error_prefix(error, "%s: ", **argv);
         (*argv)--;
         return true;
 }

@@ -85,10 +85,8 @@ int command_end_payload(const GPtrArray *all, const Options *options, char **wor
                 error_set(error, KT_ERROR_USAGE, "'end-payload' takes a container");
         if (!container)
                 return -1;
-        if (words[1] && !g_ascii_string_to_unsigned(words[1], 10, 1, G_MAXINT, NULL, NULL)) {
-                error_set(error, KT_ERROR_USAGE, "'%s' is no number of a process", words[1]);
-                return -1;
-        }
+        if (words[1] && !g_ascii_string_to_unsigned(words[1], 10, 1, G_MAXINT, NULL, NULL))
+                return error_negative(error, KT_ERROR_USAGE, "'%s' is no number of a process", words[1]);
         payload = is_meant(container, words[1], error) ? payload_open(container, error) : -1;
         if (payload < 0)
                 return without_payload(error);

@@ -35,10 +35,8 @@ static int write_process(const EnterProcess *process, GError **error) {
                 free(message);
                 return -1;
         }
-        if (fd < 0 || !fd_write_all(fd, (const char *) text, length) || lseek(fd, 0, SEEK_SET) < 0) {
-                error_set_errno(error, errno, "Cannot write the command for the runtime");
-                return -1;
-        }
+        if (fd < 0 || !fd_write_all(fd, (const char *) text, length) || lseek(fd, 0, SEEK_SET) < 0)
+                return error_negative_errno(error, errno, "Cannot write the command for the runtime");
         return fd_steal(&fd);
 }
 

@@ -122,10 +122,8 @@ static HealthRecord *read_record(const Check *check) {
 static bool read_files(Check *check, GError **error) {
         g_autofree char *plan = read_fd(check->plan_file, HEALTH_PLAN_FILE, FILE_MAX, error);
 
-        if (!plan) {
-                g_prefix_error(error, "%s: ", check->path);
-                return false;
-        }
+        if (!plan)
+                return error_prefix(error, "%s: ", check->path);
         check->plan = health_plan_salvage(plan, &check->untried);
         if (check->untried)
                 g_prefix_error(&check->untried,

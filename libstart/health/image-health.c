@@ -61,9 +61,7 @@ ImageHealth *image_health_parse(const char *json, GError **error) {
         }
         if (tree)
                 yajl_tree_free(tree);
-        if (health && !health->test) {
-                g_prefix_error(error, "HEALTHCHECK: ");
-                return NULL;
-        }
+        if (health && !health->test)
+                return error_prefix_null(error, "HEALTHCHECK: ");
         return g_steal_pointer(&health);
 }

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "keyturn-config.h"
+#include "libstart/base/error.h"
 #include "libstart/hook/hook-choice.h"
 #include "libstart/hook/hook-file.h"
 #include "libstart/hook/hook-process.h"
@@ -60,8 +61,7 @@ static bool ask(const ContainerRequest *request, const char *command, const char
         program.args = (char **) words->pdata;
         if (hook_process_run(&program, directory, "", ret, error))
                 return true;
-        g_prefix_error(error, "Which OCI hooks are for the container cannot be known: ");
-        return false;
+        return error_prefix(error, "Which OCI hooks are for the container cannot be known: ");
 }
 
 /* Takes the next line of the answer. */

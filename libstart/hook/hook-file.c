@@ -186,11 +186,9 @@ HookFile *hook_file_read(const char *path, GError **error) {
 
         if (!file_read(path, &text, &length, error))
                 return NULL;
-        if (!text) {
-                error_set(error, KT_ERROR_NOT_FOUND,
-                          "Hook '%s' is gone since the unit was made; run systemctl daemon-reload", path);
-                return NULL;
-        }
+        if (!text)
+                return error_null(error, KT_ERROR_NOT_FOUND,
+                                  "Hook '%s' is gone since the unit was made; run systemctl daemon-reload", path);
         file = hook_file_parse(text, length, error);
         if (!file)
                 g_prefix_error(error, "Hook '%s': ", path);

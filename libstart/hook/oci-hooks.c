@@ -207,10 +207,8 @@ static bool take_spec(MountPlan *mounts, Spec **spec, const char *json, const ch
                           "it changes %s, which is not taken from a hook: of precreate hooks keyturn takes devices, "
                           "mounts, the process and hooks",
                           foreign);
-        if (!after || foreign) {
-                g_prefix_error(error, "The hook '%s' printed no configuration that can be used: ", program);
-                return false;
-        }
+        if (!after || foreign)
+                return error_prefix(error, "The hook '%s' printed no configuration that can be used: ", program);
         complete(after, *spec);
         mount_plan_take(mounts, after);
         free_runtime_spec_schema_config_schema(*spec);

@@ -53,10 +53,8 @@ int image_lock(const char *name, GError **error) {
         if (!directory_make(PATH_IMAGES, 0700, error))
                 return -1;
         /* Who may open the file may lock it. */
-        if ((fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600)) < 0 || !wait_for_lock(fd, name)) {
-                error_set_errno(error, errno, "Cannot lock '%s'", path);
-                return -1;
-        }
+        if ((fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600)) < 0 || !wait_for_lock(fd, name))
+                return error_negative_errno(error, errno, "Cannot lock '%s'", path);
         return check_format(fd, path, error) ? fd_steal(&fd) : -1;
 }
 

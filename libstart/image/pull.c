@@ -184,10 +184,8 @@ char *image_remote_digest(const PullRequest *request, const char *name, GError *
         g_autoptr(GPtrArray) words = inspect_words(request, name);
         g_autofree char *manifest = NULL;
 
-        if (!tool_is_there("skopeo")) {
-                error_set(error, KT_ERROR_FAILED, "skopeo is not installed, which looks what a registry has");
-                return NULL;
-        }
+        if (!tool_is_there("skopeo"))
+                return error_null(error, KT_ERROR_FAILED, "skopeo is not installed, which looks what a registry has");
         manifest = tool_read(words, error);
         return manifest ? digest_compute(manifest, strlen(manifest)) : NULL;
 }
@@ -313,6 +311,5 @@ bool image_build(const char *tag, char *const *global_args, char *const *args, b
                 wait_for_network();
         if (build(tag, words, error))
                 return true;
-        g_prefix_error(error, "Image '%s' cannot be built: ", tag);
-        return false;
+        return error_prefix(error, "Image '%s' cannot be built: ", tag);
 }

@@ -13,14 +13,13 @@ static char *find_only(const Reference *reference, char **repositories, bool has
                 return reference_name(reference, repositories[0]);
         if (n == 3)
                 return reference_name(reference, repositories[1]);
-        error_set(error, KT_ERROR_USAGE,
-                  "'%s' names no registry, and registries.conf has %s; write the whole name, as in "
-                  "'registry.example/%s'",
-                  reference->repository,
-                  n < 3 ? "neither an alias nor unqualified-search-registries" :
-                          "several unqualified-search-registries",
-                  reference->repository);
-        return NULL;
+        return error_null(error, KT_ERROR_USAGE,
+                          "'%s' names no registry, and registries.conf has %s; write the whole name, as in "
+                          "'registry.example/%s'",
+                          reference->repository,
+                          n < 3 ? "neither an alias nor unqualified-search-registries" :
+                                  "several unqualified-search-registries",
+                          reference->repository);
 }
 
 char *pull_find_name(const char *reference, const ShortNames *names, GError **error) {
@@ -30,11 +29,9 @@ char *pull_find_name(const char *reference, const ShortNames *names, GError **er
 
         if (!parsed)
                 return NULL;
-        if (!parsed->repository) {
-                error_set(error, KT_ERROR_USAGE, "'%s' is an id, which no registry knows; write the image's name",
-                          reference);
-                return NULL;
-        }
+        if (!parsed->repository)
+                return error_null(error, KT_ERROR_USAGE,
+                                  "'%s' is an id, which no registry knows; write the image's name", reference);
         alias = parsed->is_short ? g_hash_table_lookup(names->aliases, parsed->repository) : NULL;
         repositories = reference_repositories(parsed, alias, names->registries);
         return find_only(parsed, repositories, alias, error);

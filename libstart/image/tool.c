@@ -209,8 +209,7 @@ char *tool_read(GPtrArray *words, GError **error) {
             !g_spawn_check_wait_status(status, &problem)) {
                 g_autofree char *reason = find_reason(messages, problem, seconds);
 
-                error_set(error, KT_ERROR_FAILED, "%s: %s", (const char *) words->pdata[0], reason);
-                return NULL;
+                return error_null(error, KT_ERROR_FAILED, "%s: %s", (const char *) words->pdata[0], reason);
         }
         return g_steal_pointer(&output);
 }

@@ -26,10 +26,8 @@ static guint find_bad_line(const char *text, gsize length) {
 static yajl_val parse(const char *text, gsize length, guint max_depth, GError **error) {
         char problem[512] = "";
 
-        if (memchr(text, '\0', length)) {
-                error_set(error, KT_ERROR_FAILED, "not JSON: it holds a NUL byte");
-                return NULL;
-        }
+        if (memchr(text, '\0', length))
+                return error_null(error, KT_ERROR_FAILED, "not JSON: it holds a NUL byte");
         if (!json_check(text, length, max_depth, error))
                 return NULL;
         g_autofree char *copy = g_strndup(text, length);

@@ -24,8 +24,7 @@
 #include "libstart/value/id-map.h"
 
 static int fail_mount(const ContainerMount *mount, GError **error) {
-        error_set_errno(error, errno, "Cannot mount '%s' in the container", mount->oci->source);
-        return -1;
+        return error_negative_errno(error, errno, "Cannot mount '%s' in the container", mount->oci->source);
 }
 
 static int open_below(int directory, const char *name) {
@@ -122,10 +121,8 @@ static int make_overlay(const BindMountContext *context, int source, const Conta
                 upper = make_upper(layer.mount, source);
         if (upper >= 0)
                 lower = open_below(source, ".");
-        if (lower < 0) {
-                error_set_errno(error, errno, "Cannot make the overlay of '%s' (O)", wanted->oci->source);
-                return -1;
-        }
+        if (lower < 0)
+                return error_negative_errno(error, errno, "Cannot make the overlay of '%s' (O)", wanted->oci->source);
         return overlay_mount_over(lower, upper, work, &label, error);
 }
 
@@ -140,11 +137,9 @@ static int mount_image(const BindMountContext *context, const ContainerMount *wa
 
         if (!image)
                 return -1;
-        if (image->layers[1] && !overlay_is_detached(NULL)) {
-                error_set(error, KT_ERROR_UNSUPPORTED,
-                          "Mount=type=image takes Linux 6.8 for an image of several layers");
-                return -1;
-        }
+        if (image->layers[1] && !overlay_is_detached(NULL))
+                return error_negative(error, KT_ERROR_UNSUPPORTED,
+                                      "Mount=type=image takes Linux 6.8 for an image of several layers");
         whole = image->layers[1] ? overlay_mount(image->layers, NULL, -1, &label, NULL, &attached, error) :
                                    open(image->layers[0], O_PATH | O_DIRECTORY | O_CLOEXEC);
         if (whole < 0)

@@ -263,10 +263,8 @@ static int walk_open(const char *path, int flags, const GArray *untrusted, bool 
         g_autofree char *name = NULL;
         int fd = -1;
 
-        if (!go_to_root(&walk)) {
-                error_set_errno(error, errno, "Cannot open '/'");
-                return -1;
-        }
+        if (!go_to_root(&walk))
+                return error_negative_errno(error, errno, "Cannot open '/'");
         while ((name = take_name(&walk))) {
                 if (!take_step(&walk, name, error))
                         return -1;
@@ -336,8 +334,7 @@ int host_path_open(const char *path, int flags, const HostAccess *access, GError
                 return fd;
         if (errno == ELOOP && access->untrusted_list)
                 return open_by_steps(path, flags, access, error);
-        error_set_errno(error, errno, "Cannot open '%s'", path);
-        return -1;
+        return error_negative_errno(error, errno, "Cannot open '%s'", path);
 }
 
 bool host_path_check_name(const char *path, const char *untrusted_list, GError **error) {
@@ -377,10 +374,8 @@ static int open_file(const char *path, const HostAccess *access, GError **error)
 
         if (found < 0)
                 return -1;
-        if (fstat(found, &st) < 0 || !(S_ISREG(st.st_mode) || is_null(&st))) {
-                error_set(error, KT_ERROR_FAILED, "'%s' is not a regular file", path);
-                return -1;
-        }
+        if (fstat(found, &st) < 0 || !(S_ISREG(st.st_mode) || is_null(&st)))
+                return error_negative(error, KT_ERROR_FAILED, "'%s' is not a regular file", path);
         owner_take_rights(access->owner);
         fd = lease_open(itself);
         owner_leave_rights(access->owner);

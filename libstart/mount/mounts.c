@@ -48,10 +48,8 @@ static int make_in_network(const char *network, const ContainerMount *mount, con
         _cleanup_close_ int own = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
         int fd;
 
-        if (own < 0) {
-                error_set_errno(error, errno, "Cannot open the host's network namespace");
-                return -1;
-        }
+        if (own < 0)
+                return error_negative_errno(error, errno, "Cannot open the host's network namespace");
         if (!enter_network(network, error))
                 return -1;
         fd = kernel_mount_make_detached(mount, label, error);

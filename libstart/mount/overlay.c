@@ -35,9 +35,8 @@ static char *read_explanation(int context) {
 static int fail_mount(int context, int errnum, const char *what, GError **error) {
         g_autofree char *explanation = context >= 0 ? read_explanation(context) : NULL;
 
-        error_set_errno(error, errnum, "Cannot mount the overlay of the container's root%s%s%s%s", what ? ", " : "",
-                        what ?: "", explanation ? ": " : "", explanation ?: "");
-        return -1;
+        return error_negative_errno(error, errnum, "Cannot mount the overlay of the container's root%s%s%s%s",
+                                    what ? ", " : "", what ?: "", explanation ? ": " : "", explanation ?: "");
 }
 
 static void append_path(GString *options, const char *name, const char *path) {
@@ -103,13 +102,12 @@ static int mount_attached(char *const *layers, const char *upper, const char *wo
         mount_label_append(label, options);
         if (user_view_is_entered())
                 g_string_append(options, ",userxattr");
-        if (options->len >= (size_t) sysconf(_SC_PAGESIZE)) {
-                error_set(error, KT_ERROR_FAILED,
-                          "The image has too many layers for this kernel: the options of its overlay are %zu bytes, "
-                          "and one page is the limit before Linux 6.8; squash the image",
-                          options->len);
-                return -1;
-        }
+        if (options->len >= (size_t) sysconf(_SC_PAGESIZE))
+                return error_negative(
+                        error, KT_ERROR_FAILED,
+                        "The image has too many layers for this kernel: the options of its overlay are %zu bytes, "
+                        "and one page is the limit before Linux 6.8; squash the image",
+                        options->len);
         if (mount("overlay", target, "overlay", MS_NODEV, options->str) < 0)
                 return fail_mount(-1, errno, NULL, error);
         return detach(target, error);

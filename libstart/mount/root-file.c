@@ -153,10 +153,8 @@ int root_file_open_mount_point(int root_fd, const char *path, int source, GError
                         return -1;
                 fd = open_mount_point(root_fd, path, &linked);
         }
-        if (fd < 0) {
-                error_set_errno(error, errno, "Cannot open '%s' in the container", path);
-                return -1;
-        }
+        if (fd < 0)
+                return error_negative_errno(error, errno, "Cannot open '%s' in the container", path);
         return !linked || check_led_aside(root_fd, fd, path, error) ? fd_steal(&fd) : -1;
 }
 

@@ -71,8 +71,7 @@ static int open_memory(const char *text, GError **error) {
 
         if (fd >= 0 && fd_write_all(fd, text, strlen(text)) && lseek(fd, 0, SEEK_SET) == 0)
                 return fd_steal(&fd);
-        error_set_errno(error, errno, "Cannot talk to netavark");
-        return -1;
+        return error_negative_errno(error, errno, "Cannot talk to netavark");
 }
 
 static bool wait_for(GPid pid, GError **error) {

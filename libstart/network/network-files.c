@@ -60,14 +60,13 @@ static NetworkDefinition *parse(const NetworkConf *conf, const char *name, const
 
         if (!path && g_str_equal(name, conf->default_network))
                 return network_definition_default(name, conf->default_subnet, error);
-        if (!text) {
-                error_set(error, KT_ERROR_NOT_FOUND,
-                          "There is no network '%s': write %s.network, or make it with podman network create. If a "
-                          ".network file makes it, podman network prune may have removed it: restart that "
-                          "file's service",
-                          name, name);
-                return NULL;
-        }
+        if (!text)
+                return error_null(
+                        error, KT_ERROR_NOT_FOUND,
+                        "There is no network '%s': write %s.network, or make it with podman network create. If a "
+                        ".network file makes it, podman network prune may have removed it: restart that "
+                        "file's service",
+                        name, name);
         definition = network_definition_parse(text, length, name, error);
         if (!definition)
                 g_prefix_error(error, "'%s': ", path);
@@ -170,10 +169,8 @@ GArray *network_files_used_subnets(const GPtrArray *all, GError **error) {
                 for (guint j = 0; j < definition->subnets->len; j++)
                         g_array_append_val(used, g_array_index(definition->subnets, NetworkSubnet, j).prefix);
         }
-        if (getifaddrs(&interfaces) < 0) {
-                error_set_errno(error, errno, "Cannot list the machine's addresses");
-                return NULL;
-        }
+        if (getifaddrs(&interfaces) < 0)
+                return error_null_errno(error, errno, "Cannot list the machine's addresses");
         for (const struct ifaddrs *i = interfaces; i; i = i->ifa_next)
                 add_live(used, i);
         freeifaddrs(interfaces);
@@ -196,8 +193,8 @@ char *network_files_free_interface(const GPtrArray *all, GError **error) {
                 if (errno == ENODEV)
                         return g_steal_pointer(&name);
                 /* Not by its errno: where there is no socket to ask by, the C library says ENOENT. */
-                error_set(error, KT_ERROR_FAILED, "Cannot tell whether the machine has an interface '%s'", name);
-                return NULL;
+                return error_null(error, KT_ERROR_FAILED, "Cannot tell whether the machine has an interface '%s'",
+                                  name);
         }
 }
 

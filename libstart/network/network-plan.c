@@ -137,10 +137,8 @@ static bool read_subnets(NetworkPlan *plan, const GArray *used, GError **error) 
         for (guint i = 0; i < n; i++) {
                 NetworkSubnet subnet = { 0 };
 
-                if (!ip_prefix_parse_subnet(options->subnets[i], &subnet.prefix, error)) {
-                        g_prefix_error(error, "--subnet: ");
-                        return false;
-                }
+                if (!ip_prefix_parse_subnet(options->subnets[i], &subnet.prefix, error))
+                        return error_prefix(error, "--subnet: ");
                 if (!read_gateway(&subnet, i < n_gateways ? options->gateways[i] : NULL, error) ||
                     !read_range(&subnet, i < n_ranges ? options->ranges[i] : NULL, error))
                         return false;

@@ -77,10 +77,8 @@ static bool read_server(Plan *plan, const char *text, GError **error) {
 static bool read_publish(Plan *plan, const char *text, GError **error) {
         PortMapping port;
 
-        if (!port_mapping_parse(text, &port, error)) {
-                g_prefix_error(error, "--publish=%s: ", text);
-                return false;
-        }
+        if (!port_mapping_parse(text, &port, error))
+                return error_prefix(error, "--publish=%s: ", text);
         g_array_append_val(plan->ports, port);
         return true;
 }
@@ -94,8 +92,7 @@ static bool read_network(Plan *plan, const char *text, GError **error) {
         }
         if (network_request_parse(text, plan->requests, error))
                 return true;
-        g_prefix_error(error, "--network=%s: ", text);
-        return false;
+        return error_prefix(error, "--network=%s: ", text);
 }
 
 static bool read_each(Plan *plan, char *const *values, bool (*read)(Plan *plan, const char *text, GError **error),

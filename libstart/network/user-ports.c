@@ -225,10 +225,8 @@ static int watch_network(const char *unit, GError **error) {
         g_autofree char *names = namespace_state_path(unit, STATE_NAMES);
         _cleanup_close_ int watch = inotify_init1(IN_CLOEXEC);
 
-        if (watch < 0 || inotify_add_watch(watch, names, IN_DELETE_SELF) < 0) {
-                error_set_errno(error, errno, "Cannot watch '%s'", names);
-                return -1;
-        }
+        if (watch < 0 || inotify_add_watch(watch, names, IN_DELETE_SELF) < 0)
+                return error_negative_errno(error, errno, "Cannot watch '%s'", names);
         return fd_steal(&watch);
 }
 

@@ -198,10 +198,8 @@ static bool add_file(Environment *env, const char *path, char *content, const Ho
                         end--;
                 *end = '\0';
                 line = skip_blanks(line);
-                if (*line && *line != '#' && !add_entry(env, line, host, error)) {
-                        g_prefix_error(error, "%s:%u: ", path, number);
-                        return false;
-                }
+                if (*line && *line != '#' && !add_entry(env, line, host, error))
+                        return error_prefix(error, "%s:%u: ", path, number);
         }
         return true;
 }

@@ -66,8 +66,7 @@ static bool check_path(const char *key, const char *path, GError **error) {
                 }
         if (path_value_check(path, error))
                 return true;
-        g_prefix_error(error, "%s: ", key);
-        return false;
+        return error_prefix(error, "%s: ", key);
 }
 
 /* Of sorted ones, those that are the same but for their spelling ("/a" and "/a/"). */
@@ -126,10 +125,8 @@ ImageConfig *image_config_parse(const char *json, GError **error) {
         g_autoptr(ImageConfig) image = NULL;
         yajl_val tree = json_parse_names(json, strlen(json), DEPTH_MAX, names, error);
 
-        if (!tree) {
-                g_prefix_error(error, "the image's config cannot be read: ");
-                return NULL;
-        }
+        if (!tree)
+                return error_prefix_null(error, "the image's config cannot be read: ");
         schema = make_image_spec_schema_config_schema(tree, &context, &message);
         yajl_tree_free(tree);
         if (!schema)
@@ -139,10 +136,8 @@ ImageConfig *image_config_parse(const char *json, GError **error) {
         if (!schema)
                 return NULL;
         image = g_new0(ImageConfig, 1);
-        if (schema->config && !copy_config(image, schema->config, error)) {
-                g_prefix_error(error, "the image's config: ");
-                return NULL;
-        }
+        if (schema->config && !copy_config(image, schema->config, error))
+                return error_prefix_null(error, "the image's config: ");
         return g_steal_pointer(&image);
 }
 

@@ -21,10 +21,8 @@ static bool add_entrypoint(GPtrArray *words, const char *entrypoint, bool *ret_i
         yajl_val tree;
         bool ok = true;
 
-        if (!json_check(entrypoint, strlen(entrypoint), DEPTH_MAX, error)) {
-                g_prefix_error(error, "--entrypoint: ");
-                return false;
-        }
+        if (!json_check(entrypoint, strlen(entrypoint), DEPTH_MAX, error))
+                return error_prefix(error, "--entrypoint: ");
         tree = yajl_tree_parse(entrypoint, message, sizeof message);
         *ret_is_none = false;
         if (!YAJL_IS_ARRAY(tree)) {
@@ -65,12 +63,10 @@ char **payload_args_build(const ContainerRequest *request, const ImageConfig *im
         if (request->command->len == 0 && use_image_cmd)
                 add_list(words, image->cmd);
 
-        if (words->len == n_init) {
-                error_set(error, KT_ERROR_NOT_FOUND,
-                          "There is nothing to run: set Exec= or Entrypoint=, the image names no command%s",
-                          request->entrypoint ? " of use with this entrypoint" : "");
-                return NULL;
-        }
+        if (words->len == n_init)
+                return error_null(error, KT_ERROR_NOT_FOUND,
+                                  "There is nothing to run: set Exec= or Entrypoint=, the image names no command%s",
+                                  request->entrypoint ? " of use with this entrypoint" : "");
         g_ptr_array_add(words, NULL);
         return (char **) g_ptr_array_steal(words, NULL);
 }

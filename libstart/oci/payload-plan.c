@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <signal.h>
 
+#include "libstart/base/error.h"
 #include "libstart/oci/payload-args.h"
 #include "libstart/oci/payload-plan.h"
 #include "libstart/value/signal-name.h"
@@ -14,8 +15,7 @@ static bool find_stop_signal(const ContainerRequest *request, const ImageConfig 
         if (request->stop_signal != 0 || !image->stop_signal ||
             signal_name_parse(image->stop_signal, &plan->stop_signal, error))
                 return true;
-        g_prefix_error(error, "The image's STOPSIGNAL: ");
-        return false;
+        return error_prefix(error, "The image's STOPSIGNAL: ");
 }
 
 bool payload_plan_make(const ContainerRequest *request, const ImageConfig *image, PayloadPlan *ret, GError **error) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "libstart/oci/spec-process.h"
+#include "libstart/base/error.h"
 #include "libstart/base/log.h"
 #include "libstart/request/launch-args.h"
 #include "libstart/value/capability.h"
@@ -39,10 +40,8 @@ static bool narrow(const ContainerRequest *request, const ImageConfig *image, gu
 
         if (!label || !*label)
                 return true;
-        if (!capability_add(label, &needed, error)) {
-                g_prefix_error(error, "Label " LABEL ": ");
-                return false;
-        }
+        if (!capability_add(label, &needed, error))
+                return error_prefix(error, "Label " LABEL ": ");
         if (needed & ~*mask)
                 log_debug("label " LABEL "='%s' asks for more than the container has, and changes nothing", label);
         else

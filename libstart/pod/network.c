@@ -252,10 +252,8 @@ static bool find_of_container(ContainerRequest *request, Network *ret, GError **
         g_auto(RunningContainer) other = { 0 };
         g_autofree char *directory = NULL;
 
-        if (!runtime_find_running(choice->of, &other, error)) {
-                g_prefix_error(error, "Cannot share the network of %s.service: ", choice->of);
-                return false;
-        }
+        if (!runtime_find_running(choice->of, &other, error))
+                return error_prefix(error, "Cannot share the network of %s.service: ", choice->of);
         if (!other.has_network) {
                 *choice = (NetworkChoice) { NETWORK_HOST };
                 return true;
@@ -285,10 +283,8 @@ static bool find_of_podmans(ContainerRequest *request, Network *ret, GError **er
         NetworkChoice *choice = &request->network;
         g_auto(RunningContainer) other = { 0 };
 
-        if (!find_podmans(choice->of, &other, error)) {
-                g_prefix_error(error, "Cannot share the network of Podman's container '%s': ", choice->of);
-                return false;
-        }
+        if (!find_podmans(choice->of, &other, error))
+                return error_prefix(error, "Cannot share the network of Podman's container '%s': ", choice->of);
         if (other.has_network)
                 return enter_of_process(&other, choice->of, ret, error);
         *choice = (NetworkChoice) { NETWORK_HOST };

@@ -23,15 +23,12 @@ char *shared_hostname_read(const char *path, GError **error) {
         char name[HOST_NAME_MAX + 1] = { 0 };
         bool is_read;
 
-        if (own < 0 || fd < 0 || setns(fd, CLONE_NEWUTS) < 0) {
-                error_set_errno(error, errno, "Cannot join the namespace '%s'; is its pod's service active?", path);
-                return NULL;
-        }
+        if (own < 0 || fd < 0 || setns(fd, CLONE_NEWUTS) < 0)
+                return error_null_errno(error, errno, "Cannot join the namespace '%s'; is its pod's service active?",
+                                        path);
         is_read = gethostname(name, sizeof name) == 0;
-        if (!come_back(own) || !is_read) {
-                error_set_errno(error, errno, "Cannot read the host name of the namespace '%s'", path);
-                return NULL;
-        }
+        if (!come_back(own) || !is_read)
+                return error_null_errno(error, errno, "Cannot read the host name of the namespace '%s'", path);
         /* A container in it may have set it, to whatever it likes. */
         return g_strdup(name_is_host(name) ? name : "localhost");
 }

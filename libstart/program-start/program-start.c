@@ -113,9 +113,9 @@ static pid_t read_pid(const RuntimeContainer *container, const char *path, GErro
         if (g_file_get_contents(path, &text, NULL, NULL) &&
             g_ascii_string_to_signed(g_strchomp(text), 10, 2, G_MAXINT, &pid, NULL))
                 return (pid_t) pid;
-        error_set(error, KT_ERROR_FAILED, "%s has made no container, and said no word: is it an OCI runtime?",
-                  container->request->runtime);
-        return -1;
+        return error_negative(error, KT_ERROR_FAILED,
+                              "%s has made no container, and said no word: is it an OCI runtime?",
+                              container->request->runtime);
 }
 
 /* The name of a process is there until it has been waited for. Transfer full. */
@@ -173,10 +173,8 @@ static pid_t create_and_start(const RuntimeContainer *container, GError **error)
         pid_t payload = -1;
 
         /* What a start by hand has left that was killed is in gVisor's way: no socket can be bound where one is. */
-        if (!directory_remove_tree(state)) {
-                error_set_errno(error, errno, "Cannot remove '%s'", state);
-                return -1;
-        }
+        if (!directory_remove_tree(state))
+                return error_negative_errno(error, errno, "Cannot remove '%s'", state);
         if (!runtime_describe(container, error) || !program_mounts_make(container, mounts, error) ||
             !program_bundle_write(container, bundle, error))
                 return -1;

@@ -60,10 +60,8 @@ static bool parse_numbers(char *const *lines, const char *key, guint64 max, guin
         if (g_strv_length(words) != n)
                 return error_set(error, KT_ERROR_FAILED, "%s: %u numbers expected in '%s'", key, n, value);
         for (guint i = 0; i < n; i++)
-                if (!g_ascii_string_to_unsigned(words[i], 10, 0, max, &numbers[i], error)) {
-                        g_prefix_error(error, "%s: ", key);
-                        return false;
-                }
+                if (!g_ascii_string_to_unsigned(words[i], 10, 0, max, &numbers[i], error))
+                        return error_prefix(error, "%s: ", key);
         return true;
 }
 

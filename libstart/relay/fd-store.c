@@ -71,10 +71,8 @@ FdStore *fd_store_open(const char *address, GError **error) {
         g_autoptr(FdStore) store = NULL;
         int ends[2];
 
-        if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) < 0) {
-                error_set_errno(error, errno, "Cannot make a socket");
-                return NULL;
-        }
+        if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) < 0)
+                return error_null_errno(error, errno, "Cannot make a socket");
         store = take_ends(ends);
         if (address && !leave_with_systemd(store, address, error))
                 return NULL;

@@ -27,10 +27,8 @@ int journal_connect(const char *path, const char *tag, const char *unit, int pri
         if (setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &size, sizeof size) < 0)
                 (void) setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
         /* A fresh socket has room for it, so it goes out as a whole. */
-        if (send(fd, header, strlen(header), MSG_NOSIGNAL) != (ssize_t) strlen(header)) {
-                error_set_errno(error, errno, "Cannot introduce a stream to the journal at '%s'", path);
-                return -1;
-        }
+        if (send(fd, header, strlen(header), MSG_NOSIGNAL) != (ssize_t) strlen(header))
+                return error_negative_errno(error, errno, "Cannot introduce a stream to the journal at '%s'", path);
         return fd_steal(&fd);
 }
 

@@ -117,10 +117,8 @@ NotifySource *notify_source_restore(const char *name, const int *fds, gsize n_fd
         if (!adopt(source, fds, n_fds, &inode, error))
                 return NULL;
         source->ready = source->had_status = true;
-        if (source->payload <= 0) {
-                error_set(error, KT_ERROR_FAILED, "the name is not understood");
-                return NULL;
-        }
+        if (source->payload <= 0)
+                return error_null(error, KT_ERROR_FAILED, "the name is not understood");
         return g_steal_pointer(&source);
 }
 

@@ -275,10 +275,8 @@ PipeWorkers *pipe_workers_new(int epoll, PipeJobOver over, void *data, GError **
         for (guint i = 0; i < PIPE_LANES; i++)
                 workers->lanes[i] = worker_new();
         workers->done = eventfd(0, EFD_CLOEXEC);
-        if (workers->done < 0) {
-                error_set_errno(error, errno, "Cannot hear from workers");
-                return NULL;
-        }
+        if (workers->done < 0)
+                return error_null_errno(error, errno, "Cannot hear from workers");
         return watch(epoll, EPOLL_CTL_ADD, workers->done, EPOLLIN | EPOLLET, ABOUT_WORKER, error) ?
                        g_steal_pointer(&workers) :
                        NULL;

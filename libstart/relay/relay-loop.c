@@ -39,10 +39,8 @@ Relay *relay_new(int socket, FdStore *store, const char *notify_address, GError 
         relay->socket = socket;
         relay->store = store;
         relay->epoll = epoll_create1(EPOLL_CLOEXEC);
-        if (relay->epoll < 0) {
-                error_set_errno(error, errno, "Cannot wait for events");
-                return NULL;
-        }
+        if (relay->epoll < 0)
+                return error_null_errno(error, errno, "Cannot wait for events");
         /* The only events without any data. */
         if (socket >= 0 && !watch(relay->epoll, EPOLL_CTL_ADD, socket, EPOLLIN, 0, error))
                 return NULL;

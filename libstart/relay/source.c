@@ -160,10 +160,8 @@ RelaySource *relay_source_new(RelayRecord *record, int *fds, GError **error) {
                 return NULL;
         name_source(source);
         source->memory = memfd_create("keyturn-relay", MFD_CLOEXEC);
-        if (source->memory < 0) {
-                error_set_errno(error, errno, "Cannot make a memory file");
-                return NULL;
-        }
+        if (source->memory < 0)
+                return error_null_errno(error, errno, "Cannot make a memory file");
         return save_record(source, error) && watch_payload(source, error) ? g_steal_pointer(&source) : NULL;
 }
 

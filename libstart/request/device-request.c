@@ -175,10 +175,8 @@ static DeviceRequest *parse(const char *value, bool unexpanded, GError **error) 
         else
                 ok = set_source(request, parts[0], unexpanded, error) &&
                      set_rest(request, parts + 1, unexpanded, error);
-        if (!ok) {
-                g_prefix_error(error, "device '%s': ", value);
-                return NULL;
-        }
+        if (!ok)
+                return error_prefix_null(error, "device '%s': ", value);
         return g_steal_pointer(&request);
 }
 
@@ -189,10 +187,9 @@ DeviceRequest *device_request_parse(const char *value, GError **error) {
 DeviceRequest *device_request_parse_unexpanded(const char *value, GError **error) {
         if (!strchr(value, '$'))
                 return parse(value, true, error);
-        error_set(
+        return error_null(
                 error, KT_ERROR_UNSUPPORTED,
                 "device '%s': systemd replaces no variables in DeviceAllow=, which the device needs; write the path "
                 "itself, or with a specifier such as %%i",
                 value);
-        return NULL;
 }

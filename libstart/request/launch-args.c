@@ -148,10 +148,8 @@ LaunchArgs *launch_args_parse(const char *const *words, GError **error) {
                 if (!parse_option(args, words, &i, false, error))
                         return NULL;
         }
-        if (!words[i]) {
-                error_set(error, KT_ERROR_USAGE, "the image is missing");
-                return NULL;
-        }
+        if (!words[i])
+                return error_null(error, KT_ERROR_USAGE, "the image is missing");
         args->image = g_strdup(words[i++]);
         for (; words[i]; i++)
                 g_ptr_array_add(args->command, g_strdup(words[i]));

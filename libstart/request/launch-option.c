@@ -515,6 +515,5 @@ const LaunchOption *launch_option_find_letter(char letter) {
 bool launch_option_read(const LaunchOption *option, ContainerRequest *request, const char *value, GError **error) {
         if ((!option->check || option->check(value, error)) && (!option->read || option->read(request, value, error)))
                 return true;
-        g_prefix_error(error, "%s: ", option->name);
-        return false;
+        return error_prefix(error, "%s: ", option->name);
 }

@@ -57,8 +57,7 @@ static bool conflict(LaunchConflict *ret, const char *option, const char *other,
 static bool name_conflict(LaunchConflict *ret, const char *option, const char *value, const char *other,
                           GError **error) {
         *ret = (LaunchConflict) { .option = option, .value = value, .other = other };
-        g_prefix_error(error, "--%s: ", option);
-        return false;
+        return error_prefix(error, "--%s: ", option);
 }
 
 static const char *find_mount_option(const LaunchArgs *args, const MountRequest *mount) {

@@ -30,10 +30,8 @@ bool log_driver_parse(const char *value, LogDriver *ret, GError **error) {
 static bool parse_path(const char *value, const char **ret_path, GError **error) {
         const char *path = value + strlen("path=");
 
-        if (!path_value_check(path, error)) {
-                g_prefix_error(error, "log option 'path=': ");
-                return false;
-        }
+        if (!path_value_check(path, error))
+                return error_prefix(error, "log option 'path=': ");
         *ret_path = path;
         return true;
 }

@@ -16,8 +16,8 @@ static char *take_field(const char **p, GError **error) {
                 size_t length = strcspn(c, ",\"");
 
                 if (c[length] == '"') {
-                        error_set(error, KT_ERROR_USAGE, "a quote stands in the middle of a field: quote all of it");
-                        return NULL;
+                        return error_null(error, KT_ERROR_USAGE,
+                                          "a quote stands in the middle of a field: quote all of it");
                 }
                 *p = c + length;
                 return g_strndup(c, length);
@@ -28,10 +28,8 @@ static char *take_field(const char **p, GError **error) {
                         break;
                 g_string_append_c(field, *c);
         }
-        if (!closed || (*c && *c != ',')) {
-                error_set(error, KT_ERROR_USAGE, "a quoted field does not end in a quote");
-                return NULL;
-        }
+        if (!closed || (*c && *c != ','))
+                return error_null(error, KT_ERROR_USAGE, "a quoted field does not end in a quote");
         *p = c;
         return g_string_free(g_steal_pointer(&field), FALSE);
 }
@@ -264,16 +262,12 @@ static MountRequest *parse_fields(const char *value, GError **error) {
         for (guint i = 0; i < fields->len; i++)
                 if (!set_field(request, fields->pdata[i], error))
                         return NULL;
-        if (!request->destination) {
-                error_set(error, KT_ERROR_USAGE, "'destination=' is missing");
-                return NULL;
-        }
+        if (!request->destination)
+                return error_null(error, KT_ERROR_USAGE, "'destination=' is missing");
         if (type == MOUNT_BIND && !request->source)
                 request->source = g_strdup(request->destination); /* as podman has it */
-        if (!request->source && (type == MOUNT_IMAGE || type == MOUNT_ARTIFACT || type == MOUNT_GLOB)) {
-                error_set(error, KT_ERROR_USAGE, "'source=' is missing");
-                return NULL;
-        }
+        if (!request->source && (type == MOUNT_IMAGE || type == MOUNT_ARTIFACT || type == MOUNT_GLOB))
+                return error_null(error, KT_ERROR_USAGE, "'source=' is missing");
         return mount_request_complete(request, error) ? g_steal_pointer(&request) : NULL;
 }
 

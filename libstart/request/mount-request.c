@@ -179,20 +179,16 @@ bool mount_request_set_source(MountRequest *request, const char *path, GError **
                                                  is_image ? check_reference :
                                                             name_check_volume;
 
-        if (!check(path, error)) {
-                g_prefix_error(error, "source: ");
-                return false;
-        }
+        if (!check(path, error))
+                return error_prefix(error, "source: ");
         g_free(request->source);
         request->source = is_path ? path_value_clean(path) : g_strdup(path);
         return true;
 }
 
 bool mount_request_set_destination(MountRequest *request, const char *path, GError **error) {
-        if (!path_value_check(path, error)) {
-                g_prefix_error(error, "destination: ");
-                return false;
-        }
+        if (!path_value_check(path, error))
+                return error_prefix(error, "destination: ");
 
         g_autofree char *clean = path_value_clean(path);
         if (g_str_equal(clean, "/"))
@@ -459,10 +455,8 @@ static MountRequest *parse(MountType type, const char *value, GError **error) {
         bool is_tmpfs = type == MOUNT_TMPFS;
 
         if (!(is_tmpfs ? read_tmpfs : read_volume)(request, parts, g_strv_length(parts), error) ||
-            !mount_request_complete(request, error)) {
-                g_prefix_error(error, "%s '%s': ", is_tmpfs ? "tmpfs" : "volume", value);
-                return NULL;
-        }
+            !mount_request_complete(request, error))
+                return error_prefix_null(error, "%s '%s': ", is_tmpfs ? "tmpfs" : "volume", value);
         return g_steal_pointer(&request);
 }
 

@@ -30,17 +30,14 @@ SeccompRequest *seccomp_request_parse(const char *text, GError **error) {
         guint64 caps;
 
         if (!colon || strlen(colon + 1) != DIGITS ||
-            !g_ascii_string_to_unsigned(colon + 1, 16, 0, CAPABILITY_ALL, &caps, NULL)) {
-                error_set(error, KT_ERROR_USAGE,
-                          "'%s' is not PROFILE:CAPABILITIES, the latter a mask of %d hexadecimal digits", text,
-                          DIGITS);
-                return NULL;
-        }
-        if (profile[0] != '/' && !g_str_equal(profile, SECCOMP_REQUEST_DEFAULT)) {
-                error_set(error, KT_ERROR_USAGE,
-                          "'%s': the profile is neither an absolute path nor '" SECCOMP_REQUEST_DEFAULT "'", text);
-                return NULL;
-        }
+            !g_ascii_string_to_unsigned(colon + 1, 16, 0, CAPABILITY_ALL, &caps, NULL))
+                return error_null(error, KT_ERROR_USAGE,
+                                  "'%s' is not PROFILE:CAPABILITIES, the latter a mask of %d hexadecimal digits",
+                                  text, DIGITS);
+        if (profile[0] != '/' && !g_str_equal(profile, SECCOMP_REQUEST_DEFAULT))
+                return error_null(error, KT_ERROR_USAGE,
+                                  "'%s': the profile is neither an absolute path nor '" SECCOMP_REQUEST_DEFAULT "'",
+                                  text);
         return seccomp_request_new(profile[0] == '/' ? profile : NULL, caps);
 }
 
@@ -75,10 +72,8 @@ static SeccompRequest *parse_line(const char *line, GError **error) {
         g_auto(GStrv) words = NULL;
         g_autoptr(GError) problem = NULL;
 
-        if (!g_shell_parse_argv(line, NULL, &words, &problem)) {
-                error_set(error, KT_ERROR_USAGE, "%s", problem->message);
-                return NULL;
-        }
+        if (!g_shell_parse_argv(line, NULL, &words, &problem))
+                return error_null(error, KT_ERROR_USAGE, "%s", problem->message);
         SeccompRequest *request = seccomp_request_parse(words[0], error);
         for (char **unit = words + 1; request && *unit; unit++)
                 g_ptr_array_add(request->units, g_strdup(*unit));
@@ -96,10 +91,8 @@ GPtrArray *seccomp_requests_parse_dropin(const char *text, GError **error) {
                 if (!ours || !g_str_has_prefix(lines[i], KEY))
                         continue;
                 SeccompRequest *request = parse_line(lines[i] + strlen(KEY), error);
-                if (!request) {
-                        g_prefix_error(error, "line %zu: ", i + 1);
-                        return NULL;
-                }
+                if (!request)
+                        return error_prefix_null(error, "line %zu: ", i + 1);
                 g_ptr_array_add(requests, request);
         }
         return g_steal_pointer(&requests);

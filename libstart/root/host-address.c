@@ -35,10 +35,8 @@ char *host_address_find(GError **error) {
         char text[INET6_ADDRSTRLEN] = "";
         struct ifaddrs *all;
 
-        if (getifaddrs(&all) < 0) {
-                error_set_errno(error, errno, "Cannot ask for the machine's addresses");
-                return NULL;
-        }
+        if (getifaddrs(&all) < 0)
+                return error_null_errno(error, errno, "Cannot ask for the machine's addresses");
         for (const struct ifaddrs *one = all; one; one = one->ifa_next)
                 if (one->ifa_addr && is_global(one->ifa_addr) &&
                     (!found || (found->sa_family == AF_INET6 && one->ifa_addr->sa_family == AF_INET)))

@@ -38,10 +38,8 @@ static bool find_directory(const ContainerRequest *request, Root *ret, GError **
         if (path[0] != '/')
                 return error_set(error, KT_ERROR_USAGE, "Root file system '%s' is not an absolute path", path);
         ret->source = host_path_open(path, O_PATH | O_DIRECTORY, &request->host_access, error);
-        if (ret->source < 0) {
-                g_prefix_error(error, "Cannot use the root file system: ");
-                return false;
-        }
+        if (ret->source < 0)
+                return error_prefix(error, "Cannot use the root file system: ");
         ret->config = g_new0(ImageConfig, 1);
         ret->layers = g_new0(char *, 2);
         ret->layers[0] = g_strdup(path);
@@ -72,10 +70,8 @@ static bool find_image(const ContainerRequest *request, Root *ret, GError **erro
         if (!image)
                 return false;
         ret->config = image_config_parse(image->config, error);
-        if (!ret->config) {
-                g_prefix_error(error, "Image '%s': ", reference);
-                return false;
-        }
+        if (!ret->config)
+                return error_prefix(error, "Image '%s': ", reference);
         if (!root_read_health(image, request, &ret->health, error))
                 return false;
         ret->layers = g_steal_pointer(&image->layers);

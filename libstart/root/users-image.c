@@ -86,10 +86,8 @@ static int merge(char *const *layers, GError **error) {
         static char empty[] = PATH_RUN;
         char *two[] = { layers[0], empty, NULL };
 
-        if (!layers[1] && mount("tmpfs", empty, "tmpfs", MS_NOSUID | MS_NODEV | MS_RDONLY, "size=4k") < 0) {
-                error_set_errno(error, errno, "Cannot mount an empty layer");
-                return -1;
-        }
+        if (!layers[1] && mount("tmpfs", empty, "tmpfs", MS_NOSUID | MS_NODEV | MS_RDONLY, "size=4k") < 0)
+                return error_negative_errno(error, errno, "Cannot mount an empty layer");
         return overlay_merge(layers[1] ? layers : two, PATH_RUN, error);
 }
 
@@ -289,10 +287,8 @@ static int fork_child(const ContainerRequest *request, const Owner *owner, int u
                       GError **error) {
         int sockets[2];
 
-        if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) < 0) {
-                error_set_errno(error, errno, "Cannot make a socket");
-                return -1;
-        }
+        if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) < 0)
+                return error_negative_errno(error, errno, "Cannot make a socket");
         *ret_pid = fork();
         if (*ret_pid == 0) {
                 close(sockets[0]);
@@ -337,7 +333,5 @@ bool users_image_find(const ContainerRequest *request, const Owner *owner, const
         found = received && take(&answer, userns, ret, error);
         (void) kill(pid, SIGKILL);
         (void) process_wait(pid, NULL, received ? 0 : WNOHANG); /* who has answered is at its end */
-        if (!found)
-                g_prefix_error(error, "In the store of '%s' (Store=user): ", owner->subid_name);
-        return found;
+        return found || error_prefix(error, "In the store of '%s' (Store=user): ", owner->subid_name);
 }

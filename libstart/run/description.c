@@ -32,10 +32,10 @@ static char *find_init_program(const ContainerRequest *request, GError **error) 
                 if (access(path, X_OK) == 0)
                         return g_steal_pointer(&path);
         }
-        error_set(error, KT_ERROR_NOT_FOUND,
-                  "There is no catatonit on this machine, which is to be the payload's init: install the package "
-                  "'catatonit', or name another program with --init-path= (in a file, PodmanArgs=--init-path=)");
-        return NULL;
+        return error_null(
+                error, KT_ERROR_NOT_FOUND,
+                "There is no catatonit on this machine, which is to be the payload's init: install the package "
+                "'catatonit', or name another program with --init-path= (in a file, PodmanArgs=--init-path=)");
 }
 
 /* What an init needs that other payloads do not. */

@@ -42,10 +42,8 @@ static bool read_files(const ContainerRequest *request, EnvironmentFiles *files,
 static bool read_list(const ContainerRequest *request, EnvironmentFiles *files, GError **error) {
         if (!request->env_list)
                 return true;
-        if (!generated_file_read(request->env_list, &files->list, &files->list_length, error)) {
-                g_prefix_error(error, "The container's environment: ");
-                return false;
-        }
+        if (!generated_file_read(request->env_list, &files->list, &files->list_length, error))
+                return error_prefix(error, "The container's environment: ");
         g_ptr_array_add(files->owned, files->list);
         return true;
 }

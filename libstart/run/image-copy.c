@@ -43,8 +43,7 @@ static int lock(const char *path, int how, GError **error) {
 
         if (fd >= 0 && flock(fd, how) == 0)
                 return fd_steal(&fd);
-        error_set_errno(error, errno, "Cannot lock '%s'", path);
-        return -1;
+        return error_negative_errno(error, errno, "Cannot lock '%s'", path);
 }
 
 /*

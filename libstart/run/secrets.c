@@ -191,9 +191,7 @@ static bool find_one(Secrets *secrets, const SecretRequest *request, GError **er
                   (request->is_variable ? set_variable : write_file)(secrets, request, value, length, error);
 
         secret_value_free(value, length);
-        if (!ok)
-                g_prefix_error(error, "Secret=%s (--secret): ", request->name);
-        return ok;
+        return ok || error_prefix(error, "Secret=%s (--secret): ", request->name);
 }
 
 bool secrets_find(const ContainerRequest *request, const char *directory, const char *label, Secrets *ret,
@@ -219,10 +217,8 @@ static bool give_file(int directory, const char *name, const UserNamespace *user
 
         if (fstatat(directory, name, &st, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) < 0)
                 return error_set_errno(error, errno, "Cannot look at the secrets");
-        if (!user_namespace_check(userns, st.st_uid, st.st_gid, none, error)) {
-                g_prefix_error(error, "Secret= with uid=%u,gid=%u: ", st.st_uid, st.st_gid);
-                return false;
-        }
+        if (!user_namespace_check(userns, st.st_uid, st.st_gid, none, error))
+                return error_prefix(error, "Secret= with uid=%u,gid=%u: ", st.st_uid, st.st_gid);
         return fchownat(directory, name, user_namespace_uid(userns, st.st_uid), user_namespace_gid(userns, st.st_gid),
                         AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) == 0 ||
                error_set_errno(error, errno, "Cannot give the secrets to the user namespace");

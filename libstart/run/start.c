@@ -189,8 +189,7 @@ static bool find_in_stores(Start *start, GError **error) {
         }
         if (root_find(&start->request, &start->root, error))
                 return true;
-        g_prefix_error(error, "%s. In the system's: ", problem->message);
-        return false;
+        return error_prefix(error, "%s. In the system's: ", problem->message);
 }
 
 /* Without its image a container says why that could not be brought. */

@@ -233,13 +233,11 @@ static int open_own_cgroup(GError **error) {
         g_autofree char *cgroup = process_find_cgroup(0), *path = g_strconcat("/sys/fs/cgroup", cgroup, NULL);
         int fd;
 
-        if (!cgroup) {
-                error_set(
+        if (!cgroup)
+                return error_negative(
                         error, KT_ERROR_UNSUPPORTED,
                         "The machine has no unified cgroup hierarchy (cgroup v2), so that devices cannot be allowed "
                         "at the start: name the nodes one by one in AddDevice=");
-                return -1;
-        }
         fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (fd < 0)
                 error_set_errno(error, errno, "Cannot open the service's cgroup, '%s'", path);

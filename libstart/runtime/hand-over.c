@@ -102,10 +102,8 @@ static pid_t fork_midwife(Midwife *midwife, GError **error) {
                            -1, 0);
         pid_t pid;
 
-        if (stack == MAP_FAILED) {
-                error_set_errno(error, errno, "Cannot allocate a stack");
-                return -1;
-        }
+        if (stack == MAP_FAILED)
+                return error_negative_errno(error, errno, "Cannot allocate a stack");
         pid = clone(midwife_main, stack + MIDWIFE_STACK_SIZE, CLONE_VM | SIGCHLD, midwife);
         if (pid < 0)
                 error_set_errno(error, errno, "Cannot fork");

@@ -26,10 +26,8 @@ SeccompCacheEntry *seccomp_cache_read(const char *dir, const char *name, GError 
         SeccompCacheEntry *entry = NULL;
         struct stat st;
 
-        if (fd < 0) {
-                error_set_errno(error, errno, "Cannot open %s", quoted);
-                return NULL;
-        }
+        if (fd < 0)
+                return error_null_errno(error, errno, "Cannot open %s", quoted);
         if (!file_read_fd(fd, quoted, SECCOMP_CACHE_MAX_BYTES, &data, &st, error))
                 return NULL;
         if (check_owner(&st, error))

@@ -118,18 +118,14 @@ SeccompCacheEntry *seccomp_cache_decode(const void *data, gsize length, GError *
         guint8 digest[SECCOMP_DIGEST_SIZE];
         Header header;
 
-        if (length < sizeof header) {
-                error_set(error, KT_ERROR_FAILED, "only %zu bytes", length);
-                return NULL;
-        }
+        if (length < sizeof header)
+                return error_null(error, KT_ERROR_FAILED, "only %zu bytes", length);
         memcpy(&header, data, sizeof header);
         if (!check_header(&header, error) || !check_sizes(&header, length, error))
                 return NULL;
         calculate_digest(&header, rest, length - sizeof header, digest);
-        if (memcmp(digest, header.digest, sizeof digest) != 0) {
-                error_set(error, KT_ERROR_FAILED, "its digest is wrong: the file is damaged");
-                return NULL;
-        }
+        if (memcmp(digest, header.digest, sizeof digest) != 0)
+                return error_null(error, KT_ERROR_FAILED, "its digest is wrong: the file is damaged");
         if (!check_path(rest, header.path_length, error))
                 return NULL;
         SeccompCacheEntry *entry = g_new0(SeccompCacheEntry, 1);

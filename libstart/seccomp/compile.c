@@ -116,10 +116,8 @@ static bool add_rules(scmp_filter_ctx context, const SeccompProfile *profile, co
 
                 if (seccomp_rule_obstacle(rule, target))
                         continue;
-                if (!add_rule(context, rule, profile->default_action, error)) {
-                        g_prefix_error(error, "syscalls[%zu]: ", rule->position);
-                        return false;
-                }
+                if (!add_rule(context, rule, profile->default_action, error))
+                        return error_prefix(error, "syscalls[%zu]: ", rule->position);
         }
         return true;
 }
@@ -169,30 +167,23 @@ static GBytes *export_filter(scmp_filter_ctx context, GError **error) {
         char *bpf;
         int r;
 
-        if (fd < 0) {
-                error_set_errno(error, errno, "cannot make a file in memory for the filter");
-                return NULL;
-        }
+        if (fd < 0)
+                return error_null_errno(error, errno, "cannot make a file in memory for the filter");
         r = seccomp_export_bpf(context, fd);
-        if (r < 0 || lseek(fd, 0, SEEK_SET) < 0) {
-                error_set_errno(error, r < 0 ? -r : errno, "libseccomp cannot generate the filter");
-                return NULL;
-        }
+        if (r < 0 || lseek(fd, 0, SEEK_SET) < 0)
+                return error_null_errno(error, r < 0 ? -r : errno, "libseccomp cannot generate the filter");
         if (!file_read_fd(fd, "the filter", EXPORT_SIZE_MAX, &bpf, &st, error))
                 return NULL;
         return g_bytes_new_take(bpf, (gsize) st.st_size);
 }
 
 GBytes *seccomp_filter_compile(const SeccompProfile *profile, const SeccompTarget *target, GError **error) {
-        if (!refuse_notify(profile->default_action, error)) {
-                g_prefix_error(error, "'defaultAction': ");
-                return NULL;
-        }
+        if (!refuse_notify(profile->default_action, error))
+                return error_prefix_null(error, "'defaultAction': ");
         g_auto(scmp_filter_ctx) context = seccomp_init(profile->default_action);
-        if (!context) {
-                error_set(error, KT_ERROR_FAILED, "'defaultAction': libseccomp does not take it on this kernel");
-                return NULL;
-        }
+        if (!context)
+                return error_null(error, KT_ERROR_FAILED,
+                                  "'defaultAction': libseccomp does not take it on this kernel");
         if (!fill(context, profile, target, error))
                 return NULL;
         g_autoptr(GBytes) filter = export_filter(context, error);
@@ -217,19 +208,15 @@ bool seccomp_filter_check(const SeccompProfile *profile, GError **error) {
 
         if (!check_names(architectures, error))
                 return false;
-        if (!refuse_notify(profile->default_action, error)) {
-                g_prefix_error(error, "'defaultAction': ");
-                return false;
-        }
+        if (!refuse_notify(profile->default_action, error))
+                return error_prefix(error, "'defaultAction': ");
         for (guint i = 0; i < profile->rules->len; i++) {
                 const SeccompRule *rule = profile->rules->pdata[i];
                 bool always = rule->includes.caps == 0 && rule->excludes.caps == 0 &&
                               !seccomp_rule_obstacle(rule, &target);
 
-                if (always && !refuse_notify(rule->action, error)) {
-                        g_prefix_error(error, "syscalls[%zu]: ", rule->position);
-                        return false;
-                }
+                if (always && !refuse_notify(rule->action, error))
+                        return error_prefix(error, "syscalls[%zu]: ", rule->position);
         }
         return true;
 }

@@ -75,15 +75,11 @@ SeccompCacheEntry *seccomp_find(const char *root, const SeccompCacheKey *key, GE
         if (!entry)
                 return NULL;
         if (!seccomp_cache_check_key(entry, key, error) ||
-            !find_sources(root, key->profile, entry->path, &now, error)) {
-                g_prefix_error(error, "'%s/%s': ", PATH_SECCOMP, key->name);
-                return NULL;
-        }
-        if (memcmp(now.digest, entry->header.sources, sizeof now.digest) != 0) {
-                error_set(error, KT_ERROR_FAILED, "'%s' or a file that could name another profile has changed since",
-                          entry->path);
-                return NULL;
-        }
+            !find_sources(root, key->profile, entry->path, &now, error))
+                return error_prefix_null(error, "'%s/%s': ", PATH_SECCOMP, key->name);
+        if (memcmp(now.digest, entry->header.sources, sizeof now.digest) != 0)
+                return error_null(error, KT_ERROR_FAILED,
+                                  "'%s' or a file that could name another profile has changed since", entry->path);
         return g_steal_pointer(&entry);
 }
 
@@ -123,10 +119,8 @@ static SeccompCacheEntry *compile(const SeccompCacheKey *key, const char *path, 
 
         if (profile)
                 entry->filter = seccomp_filter_compile(profile, &key->target, error);
-        if (!entry->filter) {
-                g_prefix_error(error, "seccomp profile '%s': ", path);
-                return NULL;
-        }
+        if (!entry->filter)
+                return error_prefix_null(error, "seccomp profile '%s': ", path);
         entry->header.arch = key->target.arch;
         entry->header.bounding_caps = key->target.bounding_caps;
         entry->header.kernel = profile->asks_kernel ? key->target.kernel : 0;

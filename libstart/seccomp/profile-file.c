@@ -99,16 +99,13 @@ char *seccomp_default_profile_path(const char *root, GError **error) {
         g_autofree char *profile = NULL;
         bool found;
 
-        if (!read_confs(root, &profile, error)) {
-                g_prefix_error(error, "Cannot find out the default seccomp profile: ");
-                return NULL;
-        }
-        if (g_strcmp0(profile, "unconfined") == 0) {
-                error_set(error, KT_ERROR_UNSUPPORTED,
-                          "containers.conf says seccomp_profile = \"unconfined\": keyturn gives up the filter only "
-                          "for a container whose own file says SeccompProfile=unconfined");
-                return NULL;
-        }
+        if (!read_confs(root, &profile, error))
+                return error_prefix_null(error, "Cannot find out the default seccomp profile: ");
+        if (g_strcmp0(profile, "unconfined") == 0)
+                return error_null(
+                        error, KT_ERROR_UNSUPPORTED,
+                        "containers.conf says seccomp_profile = \"unconfined\": keyturn gives up the filter only "
+                        "for a container whose own file says SeccompProfile=unconfined");
         if (profile && profile[0])
                 return g_steal_pointer(&profile);
         for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
@@ -117,12 +114,11 @@ char *seccomp_default_profile_path(const char *root, GError **error) {
                 if (found)
                         return g_strdup(names[i]);
         }
-        error_set(error, KT_ERROR_NOT_FOUND,
-                  "There is no seccomp profile: neither containers.conf names one nor is there '%s' or '%s'; "
-                  "install containers-common (on Debian: golang-github-containers-common), or say "
-                  "SeccompProfile=unconfined if no filter is wanted",
-                  PROFILE_ADMIN, PROFILE_VENDOR);
-        return NULL;
+        return error_null(error, KT_ERROR_NOT_FOUND,
+                          "There is no seccomp profile: neither containers.conf names one nor is there '%s' or '%s'; "
+                          "install containers-common (on Debian: golang-github-containers-common), or say "
+                          "SeccompProfile=unconfined if no filter is wanted",
+                          PROFILE_ADMIN, PROFILE_VENDOR);
 }
 
 GBytes *seccomp_profile_read(const char *root, const char *path, GError **error) {

@@ -87,10 +87,8 @@ static bool finish_action(const ActionText *text, const char *key, guint32 *ret_
 
         if (!text->action || !text->action[0])
                 return error_set(error, KT_ERROR_FAILED, "'%s' is missing", key);
-        if (!seccomp_action_parse(text->action, &action, error)) {
-                g_prefix_error(error, "'%s': ", key);
-                return false;
-        }
+        if (!seccomp_action_parse(text->action, &action, error))
+                return error_prefix(error, "'%s': ", key);
         if (text->errno_name && text->errno_name[0] && !seccomp_errno_parse(text->errno_name, &number, error))
                 return false;
         if (number != NO_ERRNO && !seccomp_action_has_errno(action))
@@ -360,10 +358,8 @@ SeccompProfile *seccomp_profile_parse(const char *text, gsize length, GError **e
         profile->architectures = g_ptr_array_new_with_free_func(g_free);
         profile->arch_map = g_ptr_array_new_with_free_func(arch_map_free);
         profile->rules = g_ptr_array_new_with_free_func(rule_free);
-        if (length > SECCOMP_PROFILE_MAX_BYTES) {
-                error_set(error, KT_ERROR_FAILED, "larger than %d bytes", SECCOMP_PROFILE_MAX_BYTES);
-                return NULL;
-        }
+        if (length > SECCOMP_PROFILE_MAX_BYTES)
+                return error_null(error, KT_ERROR_FAILED, "larger than %d bytes", SECCOMP_PROFILE_MAX_BYTES);
         g_auto(yajl_val) tree = json_parse(text, length, MAX_DEPTH, error);
         if (!tree)
                 return NULL;

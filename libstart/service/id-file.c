@@ -15,10 +15,8 @@ bool id_file_write(const ContainerRequest *request, GError **error) {
         _cleanup_close_ int fd = -1,
                             directory = host_path_open(parent, O_PATH | O_DIRECTORY, &request->host_access, error);
 
-        if (directory < 0) {
-                g_prefix_error(error, "--cidfile: ");
-                return false;
-        }
+        if (directory < 0)
+                return error_prefix(error, "--cidfile: ");
         (void) unlinkat(directory, base, 0);
         fd = openat(directory, base, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
         return (fd >= 0 && fd_write_all(fd, name, strlen(name))) ||

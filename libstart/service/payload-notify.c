@@ -44,10 +44,8 @@ static bool bind_in(int socket, const char *directory, const char *label, GError
 
 bool payload_notify_open(PayloadNotify *notify, const char *private_directory, const char *label, GError **error) {
         notify->relay = relay_connect(PATH_RELAY, error);
-        if (notify->relay < 0) {
-                g_prefix_error(error, "The payload cannot notify systemd: ");
-                return false;
-        }
+        if (notify->relay < 0)
+                return error_prefix(error, "The payload cannot notify systemd: ");
         notify->socket = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
         if (notify->socket < 0)
                 return error_set_errno(error, errno, "Cannot make the payload's notification socket");

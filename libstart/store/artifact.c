@@ -95,18 +95,12 @@ static ArtifactBlob *parse_layer(yajl_val layer, const char *blobs, GError **err
         ArtifactBlob *blob;
         guint64 size;
 
-        if (!digest_is_valid(digest)) {
-                error_set(error, KT_ERROR_FAILED, "'%s' is not a SHA-256 digest", digest);
-                return NULL;
-        }
-        if (!number || !json_get_number(number, G_MAXINT64, &size, NULL)) {
-                error_set(error, KT_ERROR_FAILED, "%s: its size is missing", digest);
-                return NULL;
-        }
-        if (title && !path_value_is_name(title)) {
-                error_set(error, KT_ERROR_FAILED, "%s: its title is no name of a file", digest);
-                return NULL;
-        }
+        if (!digest_is_valid(digest))
+                return error_null(error, KT_ERROR_FAILED, "'%s' is not a SHA-256 digest", digest);
+        if (!number || !json_get_number(number, G_MAXINT64, &size, NULL))
+                return error_null(error, KT_ERROR_FAILED, "%s: its size is missing", digest);
+        if (title && !path_value_is_name(title))
+                return error_null(error, KT_ERROR_FAILED, "%s: its title is no name of a file", digest);
         blob = g_new0(ArtifactBlob, 1);
         blob->digest = g_strdup(digest);
         blob->title = g_strdup(title);
@@ -161,8 +155,7 @@ static Artifact *read_manifest(const char *blobs, const char *digest, GError **e
         actual = text ? digest_compute(text, length) : NULL;
         if (g_strcmp0(actual, digest) == 0)
                 return artifact_manifest_parse(text, length, blobs, error);
-        error_set(error, KT_ERROR_FAILED, "'%s' is %s; pull it again", path, text ? "damaged" : "missing");
-        return NULL;
+        return error_null(error, KT_ERROR_FAILED, "'%s' is %s; pull it again", path, text ? "damaged" : "missing");
 }
 
 bool artifact_blob_is_whole(const ArtifactBlob *blob) {
@@ -212,10 +205,8 @@ Artifact *store_artifact_find(const char *root, const char *name, const GPtrArra
         for (char **store = conf ? conf->stores : NULL; store && *store; store++) {
                 g_autofree char *directory = directory_below(*store);
 
-                if (!store_artifact_read(directory, name, &found, error) || (found && !check_files(found, error))) {
-                        g_prefix_error(error, "Artifact '%s': ", name);
-                        return NULL;
-                }
+                if (!store_artifact_read(directory, name, &found, error) || (found && !check_files(found, error)))
+                        return error_prefix_null(error, "Artifact '%s': ", name);
                 if (found)
                         return g_steal_pointer(&found);
         }

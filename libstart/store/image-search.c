@@ -62,10 +62,8 @@ static bool parse_indexes(const ImageSearch *search, GError **error) {
 
                 g_clear_pointer(&index->list, image_list_free);
                 index->list = image_list_parse(index->text, index->length, error);
-                if (!index->list) {
-                        g_prefix_error(error, "%s: ", index->path);
-                        return false;
-                }
+                if (!index->list)
+                        return error_prefix(error, "%s: ", index->path);
         }
         return true;
 }

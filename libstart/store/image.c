@@ -42,18 +42,14 @@ static char *read_big_data(const char *store, const ImageRecord *record, const c
 
         if (!file_read(path, &text, &length, error))
                 return NULL;
-        if (!text) {
-                error_set(error, KT_ERROR_FAILED, "its file '%s' is missing", path);
-                return NULL;
-        }
+        if (!text)
+                return error_null(error, KT_ERROR_FAILED, "its file '%s' is missing", path);
         if (digest) {
                 g_autofree char *actual = digest_compute(text, length);
 
-                if (strcmp(actual, digest) != 0) {
-                        error_set(error, KT_ERROR_FAILED, "its file '%s' is damaged: its digest is not '%s'", path,
-                                  digest);
-                        return NULL;
-                }
+                if (strcmp(actual, digest) != 0)
+                        return error_null(error, KT_ERROR_FAILED, "its file '%s' is damaged: its digest is not '%s'",
+                                          path, digest);
         }
         *ret_length = length;
         return g_steal_pointer(&text);
@@ -87,21 +83,16 @@ static char *follow_list(const ImageSearch *search, const char *instance, ImageM
         bool is_list;
 
         if (!image_record_has_manifest(match->record, instance) &&
-            !image_search_find_manifest(search, instance, match)) {
-                error_set(error, KT_ERROR_NOT_FOUND,
-                          "it is a list of manifests, and the one for this machine, '%s', is not in the image stores",
-                          instance);
-                return NULL;
-        }
-        if (!match->record->id || !id_is_valid(match->record->id)) {
-                error_set(error, KT_ERROR_FAILED, "its instance has no valid id");
-                return NULL;
-        }
+            !image_search_find_manifest(search, instance, match))
+                return error_null(
+                        error, KT_ERROR_NOT_FOUND,
+                        "it is a list of manifests, and the one for this machine, '%s', is not in the image stores",
+                        instance);
+        if (!match->record->id || !id_is_valid(match->record->id))
+                return error_null(error, KT_ERROR_FAILED, "its instance has no valid id");
         config = read_manifest(search->conf->stores[match->store], match->record, instance, &is_list, error);
-        if (config && is_list) {
-                error_set(error, KT_ERROR_FAILED, "it is a list of lists of manifests");
-                return NULL;
-        }
+        if (config && is_list)
+                return error_null(error, KT_ERROR_FAILED, "it is a list of lists of manifests");
         return g_steal_pointer(&config);
 }
 
@@ -148,10 +139,8 @@ static bool find_layers(const ImageSearch *search, const ImageMatch *match, Stor
         TextRange history;
         g_auto(GStrv) diff_ids = config_parse_diff_ids(image->config, config_length, &history, error);
 
-        if (!diff_ids) {
-                g_prefix_error(error, "its configuration: ");
-                return false;
-        }
+        if (!diff_ids)
+                return error_prefix(error, "its configuration: ");
         /* Nobody asks for the history, which is the larger part of many configurations, and they are parsed once
          * more. */
         memmove(image->config + history.begin, image->config + history.end, config_length + 1 - history.end);
@@ -166,10 +155,8 @@ static StoreImage *load(const ImageSearch *search, ImageMatch *match, GError **e
         g_autoptr(StoreImage) image = g_new0(StoreImage, 1);
         size_t length;
 
-        if (!match->record->id || !id_is_valid(match->record->id)) {
-                error_set(error, KT_ERROR_FAILED, "the store has no valid id for it");
-                return NULL;
-        }
+        if (!match->record->id || !id_is_valid(match->record->id))
+                return error_null(error, KT_ERROR_FAILED, "the store has no valid id for it");
         image->config = read_config(search, match, &length, error);
         if (!image->config)
                 return NULL;

@@ -45,10 +45,8 @@ static GArray *open_overlays(char *const *stores, GError **error) {
 
                 overlay.fd = open(overlay.path, O_PATH | O_DIRECTORY | O_CLOEXEC);
                 g_array_append_val(overlays, overlay);
-                if (overlay.fd < 0 && errno != ENOENT && errno != ENOTDIR) {
-                        error_set_errno(error, errno, "Cannot open '%s'", overlay.path);
-                        return NULL;
-                }
+                if (overlay.fd < 0 && errno != ENOENT && errno != ENOTDIR)
+                        return error_null_errno(error, errno, "Cannot open '%s'", overlay.path);
         }
         return g_steal_pointer(&overlays);
 }
@@ -231,19 +229,15 @@ char **layers_find(char *const *stores, const char *top, char *const *chain_ids,
         g_autoptr(GArray) layers = g_array_new(FALSE, FALSE, sizeof(Layer));
         g_autoptr(GPtrArray) paths = g_ptr_array_new_with_free_func(g_free);
 
-        if (n > LAYERS_MAX) {
-                error_set(error, KT_ERROR_UNSUPPORTED, "it has %u layers, and overlayfs can only have %d", n,
-                          LAYERS_MAX);
-                return NULL;
-        }
+        if (n > LAYERS_MAX)
+                return error_null(error, KT_ERROR_UNSUPPORTED, "it has %u layers, and overlayfs can only have %d", n,
+                                  LAYERS_MAX);
         g_autoptr(GArray) overlays = open_overlays(stores, error);
         if (!overlays)
                 return NULL;
         const Overlay *overlay = find_overlay(overlays, top);
-        if (!overlay) {
-                error_set(error, KT_ERROR_FAILED, "its uppermost layer '%s' is in none of the stores", top);
-                return NULL;
-        }
+        if (!overlay)
+                return error_null(error, KT_ERROR_FAILED, "its uppermost layer '%s' is in none of the stores", top);
         add_layer(layers, top, overlay);
         if (!add_lowers(layers, overlays, chain_ids, n, error) || !check_chain(layers, chain_ids, error))
                 return NULL;

@@ -139,9 +139,8 @@ static char *choose_digest(const GArray *instances, const char *architecture, GE
                 g_string_append_printf(platforms, " %s/%s", instance->os ? instance->os : "?",
                                        instance->architecture ? instance->architecture : "?");
         }
-        error_set(error, KT_ERROR_NOT_FOUND, "the manifest list has nothing for linux/%s, only for:%s", architecture,
-                  platforms->str);
-        return NULL;
+        return error_null(error, KT_ERROR_NOT_FOUND, "the manifest list has nothing for linux/%s, only for:%s",
+                          architecture, platforms->str);
 }
 
 static char *choose(const ManifestReader *reader, const char *architecture, bool *ret_is_list, GError **error) {
@@ -158,10 +157,8 @@ static char *choose(const ManifestReader *reader, const char *architecture, bool
                 error_set(error, KT_ERROR_FAILED, "it is neither a manifest nor a list of manifests");
         if (!digest)
                 return NULL;
-        if (!digest_is_valid(digest)) {
-                error_set(error, KT_ERROR_FAILED, "it names '%s', which is not a SHA-256 digest", digest);
-                return NULL;
-        }
+        if (!digest_is_valid(digest))
+                return error_null(error, KT_ERROR_FAILED, "it names '%s', which is not a SHA-256 digest", digest);
         *ret_is_list = !reader->config;
         return g_steal_pointer(&digest);
 }
@@ -235,10 +232,8 @@ char **config_parse_diff_ids(const char *text, size_t length, TextRange *ret_his
 
         if (!json_visit(text, length, &visitor, &reader, error))
                 return NULL;
-        if (diff_ids->len == 0) {
-                error_set(error, KT_ERROR_UNSUPPORTED, "it names no layers, so there is nothing to run");
-                return NULL;
-        }
+        if (diff_ids->len == 0)
+                return error_null(error, KT_ERROR_UNSUPPORTED, "it names no layers, so there is nothing to run");
         g_ptr_array_add(diff_ids, NULL);
         *ret_history = reader.history;
         return (char **) g_ptr_array_free(g_steal_pointer(&diff_ids), FALSE);

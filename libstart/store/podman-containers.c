@@ -44,10 +44,8 @@ static bool find_in(const char *store, const char *name, char **ret, GError **er
 
                 if (!file_read(path, &text, &length, error))
                         return false;
-                if (text && !podman_container_parse(text, length, name, ret, error)) {
-                        g_prefix_error(error, "'%s': ", path);
-                        return false;
-                }
+                if (text && !podman_container_parse(text, length, name, ret, error))
+                        return error_prefix(error, "'%s': ", path);
         }
         return true;
 }

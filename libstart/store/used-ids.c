@@ -70,10 +70,8 @@ static bool read_list(const char *directory, const char *name, bool is_users, GA
 
         if (!file_read(path, &text, &length, error))
                 return false;
-        if (text && !used_ids_parse(text, length, is_users, uids, gids, error)) {
-                g_prefix_error(error, "'%s': ", path);
-                return false;
-        }
+        if (text && !used_ids_parse(text, length, is_users, uids, gids, error))
+                return error_prefix(error, "'%s': ", path);
         return true;
 }
 
@@ -113,10 +111,8 @@ static bool add_store(const char *store, char *const *layers, guint32 *behind, G
         if (!file_read(path, &text, &length, error))
                 return false;
         g_auto(yajl_val) list = length > 0 ? json_parse(text, length, MAX_DEPTH, error) : NULL;
-        if (length > 0 && !list) {
-                g_prefix_error(error, "'%s': ", path);
-                return false;
-        }
+        if (length > 0 && !list)
+                return error_prefix(error, "'%s': ", path);
         for (size_t i = 0; list && YAJL_IS_ARRAY(list) && i < list->u.array.len; i++) {
                 yajl_val record = list->u.array.values[i], id = json_member(record, "id", yajl_t_string);
                 g_autofree char *diff = id ? g_build_filename(store, "overlay", YAJL_GET_STRING(id), "diff", NULL) :

@@ -195,8 +195,7 @@ static char *make_once(const GString *call, gint64 until, gsize *ret_size, GErro
                 return g_string_free(g_string_new_len(body, (gssize) size), FALSE);
         }
         /* The body of an error begins with a sentence. */
-        error_set(error, KT_ERROR_FAILED, "systemd says: %.*s", (int) (size > 4 ? size - 4 : 0), body + 4);
-        return NULL;
+        return error_null(error, KT_ERROR_FAILED, "systemd says: %.*s", (int) (size > 4 ? size - 4 : 0), body + 4);
 }
 
 /* What systemd has put into its queue and could not say so is asked for twice: a second start changes nothing, a

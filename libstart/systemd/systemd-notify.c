@@ -41,8 +41,7 @@ Notify *notify_open_path(const char *path, GError **error) {
         notify.fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
         if (notify.fd >= 0)
                 return g_memdup2(&notify, sizeof notify);
-        error_set_errno(error, errno, "Cannot make a socket to notify systemd");
-        return NULL;
+        return error_null_errno(error, errno, "Cannot make a socket to notify systemd");
 }
 
 void notify_free(Notify *notify) {

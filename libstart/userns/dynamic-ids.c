@@ -150,10 +150,8 @@ static bool find_first(const IdAssignment *wanted, guint32 *ret_first, GError **
 bool dynamic_ids_find(const IdAssignment *wanted, GArray **ret_uids, GArray **ret_gids, GError **error) {
         IdRange range = { .count = DYNAMIC_IDS_COUNT };
 
-        if (!find_first(wanted, &range.first, error)) {
-                g_prefix_error(error, "Cannot find ids for '%s': ", wanted->name);
-                return false;
-        }
+        if (!find_first(wanted, &range.first, error))
+                return error_prefix(error, "Cannot find ids for '%s': ", wanted->name);
         *ret_uids = id_range_make_map(&range, NULL, range.count, ID_UID, error);
         *ret_gids = *ret_uids ? id_range_make_map(&range, NULL, range.count, ID_GID, error) : NULL;
         return *ret_gids;

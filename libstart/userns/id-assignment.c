@@ -377,8 +377,7 @@ int id_directory_lock(const char *directory, GError **error) {
         fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (fd >= 0 && flock(fd, LOCK_EX) == 0)
                 return fd_steal(&fd);
-        error_set_errno(error, errno, "Cannot lock '%s'", directory);
-        return -1;
+        return error_negative_errno(error, errno, "Cannot lock '%s'", directory);
 }
 
 static bool find_anew(const IdAssignment *wanted, Record *record, const char *key, GError **error) {
@@ -392,8 +391,7 @@ static bool find_anew(const IdAssignment *wanted, Record *record, const char *ke
         record->key = g_strdup(key);
         if (assign(wanted, record, error))
                 return true;
-        g_prefix_error(error, "Cannot find ids for the user namespace of '%s': ", wanted->name);
-        return false;
+        return error_prefix(error, "Cannot find ids for the user namespace of '%s': ", wanted->name);
 }
 
 GArray *id_range_make_map(const IdRange *range, const GArray *own, guint32 size, IdKind kind, GError **error) {

@@ -84,11 +84,8 @@ bool owner_resolve(const char *root, const char *spec, UserIdentity *ret, GError
 bool owner_find(UsernsRequest *request, Owner *ret, GError **error) {
         UserIdentity *identity = &ret->identity;
 
-        if (!owner_resolve("", request->owner, identity, error) ||
-            !add_own_groups(identity->additional_gids, error)) {
-                g_prefix_error(error, "The user that the container belongs to (User= in [Service]): ");
-                return false;
-        }
+        if (!owner_resolve("", request->owner, identity, error) || !add_own_groups(identity->additional_gids, error))
+                return error_prefix(error, "The user that the container belongs to (User= in [Service]): ");
         ret->subid_name = identity->name ? g_strdup(identity->name) : g_strdup_printf("%u", identity->uid);
         if (request->mode == USERNS_KEEP_ID && request->uid == USERNS_ID_UNSAID)
                 request->uid = identity->uid;

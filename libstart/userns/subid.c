@@ -47,9 +47,9 @@ GArray *subid_find(const char *path, const char *user, GError **error) {
         ranges = subid_parse(text ?: "", user);
         if (ranges->len > 0)
                 return g_steal_pointer(&ranges);
-        error_set(error, KT_ERROR_NOT_FOUND,
-                  "'%s' has no ids for '%s': add a line '%s:FIRST:COUNT' with ids that nobody on this machine has, "
-                  "such as %s:2147483647:2147483648",
-                  path, user, user, user);
-        return NULL;
+        return error_null(
+                error, KT_ERROR_NOT_FOUND,
+                "'%s' has no ids for '%s': add a line '%s:FIRST:COUNT' with ids that nobody on this machine has, "
+                "such as %s:2147483647:2147483648",
+                path, user, user, user);
 }

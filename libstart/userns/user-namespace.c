@@ -40,21 +40,18 @@ static GArray *find_own_ranges(const char *path, const char *name, IdKind kind, 
 
         if (!own)
                 return NULL;
-        if (!g_str_equal(name, own)) {
-                error_set(error, KT_ERROR_USAGE,
-                          "a user's container has no ids of '%s' in %s: write SubUIDMap=%s and SubGIDMap=%s", name,
-                          path, own, own);
-                return NULL;
-        }
+        if (!g_str_equal(name, own))
+                return error_null(error, KT_ERROR_USAGE,
+                                  "a user's container has no ids of '%s' in %s: write SubUIDMap=%s and SubGIDMap=%s",
+                                  name, path, own, own);
         if (!userns_descriptor_read_further(&uids, &gids, error))
                 return NULL;
         if ((*found)->len > 0)
                 return g_steal_pointer(found);
-        error_set(
+        return error_null(
                 error, KT_ERROR_NOT_FOUND,
                 "'%s' has no ids in %s: add some (usermod --add-subuids), and systemctl --user restart keyturn-view",
                 name, path);
-        return NULL;
 }
 
 /* What a name has in /etc/subuid or /etc/subgid, and then what the request says itself. */
@@ -94,8 +91,7 @@ static bool open_path(const UsernsRequest *request, UserNamespace *userns, GErro
         if (userns_descriptor_read(userns->fd, &userns->uids, &userns->gids, error) &&
             id_map_finish(userns->uids, ID_UID, error) && id_map_finish(userns->gids, ID_GID, error))
                 return true;
-        g_prefix_error(error, "User namespace '%s': ", request->path);
-        return false;
+        return error_prefix(error, "User namespace '%s': ", request->path);
 }
 
 /* In a user's view all containers have a namespace below it, with the ids that it has: what is root in one has no

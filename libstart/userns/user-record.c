@@ -85,8 +85,7 @@ bool user_record_add(const char *root, const char *name, char **passwd, char **g
                         continue;
                 if (user_record_append(text, length, passwd, group, error))
                         return true;
-                g_prefix_error(error, "'%s': ", path);
-                return false;
+                return error_prefix(error, "'%s': ", path);
         }
         return true;
 }

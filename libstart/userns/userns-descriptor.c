@@ -132,11 +132,9 @@ int userns_descriptor_make(const GArray *uids, const GArray *gids, GError **erro
         if (user_view_is_entered())
                 return make_in_view(uids, gids, error);
         pid = make_ended_child(&child);
-        if (pid < 0) {
-                error_set_errno(error, errno, "Cannot make a user namespace%s",
-                                errno == ENOSPC ? " (see the sysctl user.max_user_namespaces)" : "");
-                return -1;
-        }
+        if (pid < 0)
+                return error_negative_errno(error, errno, "Cannot make a user namespace%s",
+                                            errno == ENOSPC ? " (see the sysctl user.max_user_namespaces)" : "");
         if (child.namespace < 0)
                 error_set_errno(error, child.errnum, "Cannot open a user namespace");
         else if (!write_map(pid, "uid_map", uids, error) || !write_map(pid, "gid_map", gids, error))

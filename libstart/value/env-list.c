@@ -32,10 +32,8 @@ GPtrArray *env_list_merge(const char *data, gsize length, const GPtrArray *env, 
         g_autoptr(GPtrArray) all = g_ptr_array_sized_new(env->len + (guint) (length / 32));
         guint places = 0;
 
-        if (length > 0 && data[length - 1] != '\0') {
-                error_set(error, KT_ERROR_FAILED, "it is cut off");
-                return NULL;
-        }
+        if (length > 0 && data[length - 1] != '\0')
+                return error_null(error, KT_ERROR_FAILED, "it is cut off");
         for (const char *entry = data; entry < data + length; entry += strlen(entry) + 1) {
                 if (*entry)
                         g_ptr_array_add(all, (char *) entry);
@@ -44,6 +42,5 @@ GPtrArray *env_list_merge(const char *data, gsize length, const GPtrArray *env, 
         }
         if (places == env->len)
                 return g_steal_pointer(&all);
-        error_set(error, KT_ERROR_FAILED, "it does not fit the other words: systemctl daemon-reload");
-        return NULL;
+        return error_null(error, KT_ERROR_FAILED, "it does not fit the other words: systemctl daemon-reload");
 }

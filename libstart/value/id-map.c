@@ -221,13 +221,11 @@ static GArray *parse_mount_map(const char *text, const GArray *within, IdKind ki
         for (char **part = parts; *part; part++) {
                 IdExtent extent = { 0 };
 
-                if (!parse_mount_extent(*part, within, &extent)) {
-                        error_set(error, KT_ERROR_USAGE,
-                                  "'%s' is not FILE-ID-HOST-ID-COUNT, "
-                                  "or with a @ has ids that the user namespace has not",
-                                  *part);
-                        return NULL;
-                }
+                if (!parse_mount_extent(*part, within, &extent))
+                        return error_null(error, KT_ERROR_USAGE,
+                                          "'%s' is not FILE-ID-HOST-ID-COUNT, "
+                                          "or with a @ has ids that the user namespace has not",
+                                          *part);
                 g_array_append_val(map, extent);
         }
         return finish_any(map, kind, error) ? g_steal_pointer(&map) : NULL;

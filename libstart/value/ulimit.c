@@ -64,10 +64,8 @@ bool ulimit_parse(const char *value, Ulimit *ret, GError **error) {
         if (!ulimit.type)
                 return error_set(error, KT_ERROR_USAGE, "ulimit '%s': there is no limit '%.*s'; see podman-run(1)",
                                  value, (int) (equals - value), value);
-        if (!parse_limits(equals + 1, &ulimit, error)) {
-                g_prefix_error(error, "ulimit '%s': ", value);
-                return false;
-        }
+        if (!parse_limits(equals + 1, &ulimit, error))
+                return error_prefix(error, "ulimit '%s': ", value);
         *ret = ulimit;
         return true;
 }

@@ -38,10 +38,8 @@ bool user_spec_parse(const char *value, char **ret_user, char **ret_group, GErro
         if (n > 2)
                 return error_set(error, KT_ERROR_USAGE, "user '%s': the form is USER[:GROUP]", value);
         for (guint i = 0; i < n; i++)
-                if (!check_part(parts[i], error)) {
-                        g_prefix_error(error, "user '%s': ", value);
-                        return false;
-                }
+                if (!check_part(parts[i], error))
+                        return error_prefix(error, "user '%s': ", value);
         if (ret_user)
                 *ret_user = g_strdup(n > 0 ? parts[0] : "");
         if (ret_group)
@@ -52,18 +50,12 @@ bool user_spec_parse(const char *value, char **ret_user, char **ret_group, GErro
 char **user_spec_parse_groups(const char *value, GError **error) {
         g_auto(GStrv) groups = g_strsplit(value, ",", -1);
 
-        if (!*groups || g_strv_contains((const char *const *) groups, "")) {
-                error_set(error, KT_ERROR_USAGE, "'%s': the name or number of a group is missing", value);
-                return NULL;
-        }
-        if (g_strv_contains((const char *const *) groups, USER_SPEC_KEEP_GROUPS) && groups[1]) {
-                error_set(error, KT_ERROR_USAGE, USER_SPEC_KEEP_GROUPS " excludes other groups");
-                return NULL;
-        }
+        if (!*groups || g_strv_contains((const char *const *) groups, ""))
+                return error_null(error, KT_ERROR_USAGE, "'%s': the name or number of a group is missing", value);
+        if (g_strv_contains((const char *const *) groups, USER_SPEC_KEEP_GROUPS) && groups[1])
+                return error_null(error, KT_ERROR_USAGE, USER_SPEC_KEEP_GROUPS " excludes other groups");
         for (char **group = groups; *group; group++)
-                if (!check_part(*group, error)) {
-                        g_prefix_error(error, "group '%s': ", *group);
-                        return NULL;
-                }
+                if (!check_part(*group, error))
+                        return error_prefix_null(error, "group '%s': ", *group);
         return g_steal_pointer(&groups);
 }

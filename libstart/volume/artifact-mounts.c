@@ -21,12 +21,10 @@ static GPtrArray *choose(const Artifact *artifact, const MountRequest *request, 
                     (!request->digest || g_str_equal(blob->digest, request->digest)))
                         g_ptr_array_add(chosen, (void *) blob);
         }
-        if (chosen->len == 0 || (chosen->len > 1 && (request->title || request->digest))) {
-                error_set(error, KT_ERROR_NOT_FOUND, "%s of its files has the %s '%s'",
-                          chosen->len ? "more than one" : "none", request->title ? "title" : "digest",
-                          request->title ?: request->digest);
-                return NULL;
-        }
+        if (chosen->len == 0 || (chosen->len > 1 && (request->title || request->digest)))
+                return error_null(error, KT_ERROR_NOT_FOUND, "%s of its files has the %s '%s'",
+                                  chosen->len ? "more than one" : "none", request->title ? "title" : "digest",
+                                  request->title ?: request->digest);
         return g_steal_pointer(&chosen);
 }
 
@@ -96,10 +94,8 @@ static bool expand(const MountRequest *request, int root_fd, const GPtrArray *st
 
                 ok = add_mount(mounts, at + i, names, request, chosen->pdata[i], name, error);
         }
-        if (!ok)
-                g_prefix_error(error, "Cannot mount artifact '%s' on the container's '%s': ", request->source,
-                               request->destination);
-        return ok;
+        return ok || error_prefix(error, "Cannot mount artifact '%s' on the container's '%s': ", request->source,
+                                  request->destination);
 }
 
 bool artifact_mounts_expand(GPtrArray *mounts, int root_fd, const GPtrArray *stores, GError **error) {

@@ -33,10 +33,8 @@ bool tree_change_owner(int fd, const char *path, uid_t uid, gid_t gid, GError **
         Change change = { .uid = uid, .gid = gid };
         const TreeVisitor visitor = { .visit = change_one, .data = &change, .stays_in_mount = true };
 
-        if (!tree_walk(fd, &visitor, error)) {
-                g_prefix_error(error, "Cannot change the owner of what is in '%s' (U): ", path);
-                return false;
-        }
+        if (!tree_walk(fd, &visitor, error))
+                return error_prefix(error, "Cannot change the owner of what is in '%s' (U): ", path);
         if (change.n_left > 0)
                 log_notice("%u files in '%s' have several names (hard links) and keep their owner", change.n_left,
                            path);

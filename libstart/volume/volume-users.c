@@ -155,10 +155,8 @@ char *volume_find_user(int volume, const char *name, GError **error) {
                                         "rm removes it");
         if (!look_at(volume, &place, name, error))
                 return NULL;
-        if (!find_place(&place, &is_mounted_on)) {
-                error_set(error, KT_ERROR_FAILED, "Cannot find out where the volume '%s' is mounted", name);
-                return NULL;
-        }
+        if (!find_place(&place, &is_mounted_on))
+                return error_null(error, KT_ERROR_FAILED, "Cannot find out where the volume '%s' is mounted", name);
         if (is_mounted_on)
                 return g_strdup("something is mounted in it");
         user = find_user(&place, error);

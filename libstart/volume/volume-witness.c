@@ -106,6 +106,6 @@ char *volume_witness_ask(int volume, const char *name, GError **error) {
                 return NULL;
         if (length > 1 && said[0] == '1')
                 return g_strdup(said + 1);
-        error_set(error, KT_ERROR_FAILED, "%s", length > 1 ? said + 1 : "It cannot be found out who has the volume");
-        return NULL;
+        return error_null(error, KT_ERROR_FAILED, "%s",
+                          length > 1 ? said + 1 : "It cannot be found out who has the volume");
 }

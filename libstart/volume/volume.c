@@ -59,8 +59,7 @@ int volumes_lock(const char *directory, GError **error) {
                         open(LOCK, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
         if (fd >= 0 && flock(fd, LOCK_EX) == 0)
                 return fd_steal(&fd);
-        error_set_errno(error, errno, "Cannot lock the volumes in '%s'", directory);
-        return -1;
+        return error_negative_errno(error, errno, "Cannot lock the volumes in '%s'", directory);
 }
 
 static int open_directory(int parent, const char *name) {
@@ -119,10 +118,8 @@ int volume_open(const char *directory, const char *name, GError **error) {
                 fd = parent >= 0 ? make_directory(parent, name, 0700) : -1;
         }
         data = fd >= 0 ? make_directory(fd, DATA, DATA_MODE) : -1;
-        if (data < 0) {
-                error_set_errno(error, errno, "Cannot make the volume '%s' in '%s'", name, directory);
-                return -1;
-        }
+        if (data < 0)
+                return error_negative_errno(error, errno, "Cannot make the volume '%s' in '%s'", name, directory);
         return fd_steal(&fd);
 }
 
@@ -281,10 +278,8 @@ static bool prepare(int data, const char *name, const VolumeUse *use, GError **e
         if (source < 0 && errno != ENOENT && errno != ENOTDIR && errno != ELOOP)
                 return error_set_errno(error, errno, "Cannot look whether the image has '%s', for the volume '%s'",
                                        use->destination, name);
-        if (source >= 0 && !use->no_copy && !fill(data, source, use->users, name, error)) {
-                g_prefix_error(error, "The first use of the volume '%s': ", name);
-                return false;
-        }
+        if (source >= 0 && !use->no_copy && !fill(data, source, use->users, name, error))
+                return error_prefix(error, "The first use of the volume '%s': ", name);
         return give_owner(data, source, use, name, error) &&
                (!use->label || tree_change_label(data, name, use->label, NULL, error));
 }

@@ -76,11 +76,10 @@ static int plot_boot(const GPtrArray *all, GArray *rows, GError **error) {
                         g_array_append_val(rows, row);
                 }
         }
-        if (rows->len == 0) {
-                error_set(error, KT_ERROR_NOT_FOUND,
-                          "No container has been started at boot, and not again since: name one for its last start");
-                return -1;
-        }
+        if (rows->len == 0)
+                return error_negative(
+                        error, KT_ERROR_NOT_FOUND,
+                        "No container has been started at boot, and not again since: name one for its last start");
         g_array_sort(rows, compare_begins);
         g_autofree char *svg = boot_plot_format((const PlotRow *) (void *) rows->data, rows->len, boot.userspace,
                                                 boot.finish);

@@ -197,10 +197,8 @@ static bool add(sd_bus *bus, const char *unit, GPtrArray *all, GError **error) {
         g_autofree char *path = unit_load(bus, unit, error);
 
         container->unit = g_strdup(unit);
-        if (!path || !read_unit(bus, path, container, error)) {
-                g_prefix_error(error, "%s: ", unit);
-                return false;
-        }
+        if (!path || !read_unit(bus, path, container, error))
+                return error_prefix(error, "%s: ", unit);
         if (container->args)
                 g_ptr_array_add(all, g_steal_pointer(&container));
         return true;
@@ -266,11 +264,9 @@ const ContainerUnit *container_units_get(const GPtrArray *all, const char *name,
                         return container;
                 if (g_strcmp0(container->args->name, name) != 0 && !is_file(container, name))
                         continue;
-                if (found) {
-                        error_set(error, KT_ERROR_USAGE, "Two containers are called '%s': say %s or %s", name,
-                                  found->unit, container->unit);
-                        return NULL;
-                }
+                if (found)
+                        return error_null(error, KT_ERROR_USAGE, "Two containers are called '%s': say %s or %s", name,
+                                          found->unit, container->unit);
                 found = container;
         }
         if (found)

@@ -139,10 +139,8 @@ static int open_root(int payload, bool clone, GError **error) {
         guint64 own_root = mount_of_root();
         int root, errnum;
 
-        if (own < 0 || setns(payload, CLONE_NEWNS) < 0) {
-                error_set_errno(error, errno, "Cannot enter the container's mount namespace");
-                return -1;
-        }
+        if (own < 0 || setns(payload, CLONE_NEWNS) < 0)
+                return error_negative_errno(error, errno, "Cannot enter the container's mount namespace");
         root = open_other_root(own_root, clone);
         errnum = errno;
         leave(own);
@@ -162,12 +160,11 @@ bool payload_is_in_sandbox(const ContainerUnit *container) {
 int payload_open_files(const ContainerUnit *container, int payload, bool clone, GError **error) {
         if (!payload_is_in_sandbox(container))
                 return open_root(payload, clone, error);
-        error_set(
+        return error_negative(
                 error, KT_ERROR_UNSUPPORTED,
                 "%s is in gVisor's sandbox, where nobody sees its files from outside: use keyturnctl exec (cat, tar, "
                 "id) in their place",
                 container->unit);
-        return -1;
 }
 
 bool payload_is_in_place(const ContainerUnit *container, const libcrun_container_t *config) {

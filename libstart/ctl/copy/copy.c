@@ -163,18 +163,14 @@ int command_copy(const GPtrArray *all, const Options *options, char **words, GEr
         g_auto(Place) from = PLACE_NULL, to = PLACE_NULL;
         guint64 limit = LIMIT_DEFAULT;
 
-        if (g_strv_length(words) != 2) {
-                error_set(error, KT_ERROR_USAGE, "'cp' takes SOURCE and DEST, one of them as NAME:PATH");
-                return -1;
-        }
+        if (g_strv_length(words) != 2)
+                return error_negative(error, KT_ERROR_USAGE, "'cp' takes SOURCE and DEST, one of them as NAME:PATH");
         if ((options->limit && !size_parse(options->limit, &limit, error)) ||
             !read_place(all, words[0], &from, error) || !read_place(all, words[1], &to, error))
                 return -1;
-        if (from.root < 0 && to.root < 0) {
-                error_set(error, KT_ERROR_USAGE, "Neither '%s' nor '%s' is NAME:PATH of a container", words[0],
-                          words[1]);
-                return -1;
-        }
+        if (from.root < 0 && to.root < 0)
+                return error_negative(error, KT_ERROR_USAGE, "Neither '%s' nor '%s' is NAME:PATH of a container",
+                                      words[0], words[1]);
         /* What the caller has is his to copy. */
         if (from.root < 0 && !options->limit)
                 limit = G_MAXUINT64;

@@ -68,10 +68,8 @@ static bool resolve(const ContainerUnit *container, const char *user, UserIdenti
 static bool set_user(const ContainerUnit *container, EnterProcess *process, const char *user, GError **error) {
         g_auto(UserIdentity) identity = { 0 };
 
-        if (!(payload_is_in_sandbox(container) ? resolve_in_sandbox : resolve)(container, user, &identity, error)) {
-                g_prefix_error(error, "--user: ");
-                return false;
-        }
+        if (!(payload_is_in_sandbox(container) ? resolve_in_sandbox : resolve)(container, user, &identity, error))
+                return error_prefix(error, "--user: ");
         process->user->uid = identity.uid;
         process->user->gid = identity.gid;
         process->user->additional_gids_len = identity.additional_gids->len;
@@ -144,10 +142,8 @@ static int run_beside(const Entry *entry, EnterProcess *process, GError **error)
                         _exit(EXIT_KEYTURN);
                 run_inside(entry, process, streams, console_socket);
         }
-        if (child < 0) {
-                error_set_errno(error, errno, "Cannot fork");
-                return -1;
-        }
+        if (child < 0)
+                return error_negative_errno(error, errno, "Cannot fork");
         return streams_copy(streams, child, error);
 }
 
@@ -208,10 +204,9 @@ int command_exec(const GPtrArray *all, const Options *options, char **words, GEr
         libcrun_container_t *state;
         libcrun_error_t err = NULL;
 
-        if (!words[0] || !words[1]) {
-                error_set(error, KT_ERROR_USAGE, "'exec' takes a container and a command; see keyturnctl --help");
-                return -1;
-        }
+        if (!words[0] || !words[1])
+                return error_negative(error, KT_ERROR_USAGE,
+                                      "'exec' takes a container and a command; see keyturnctl --help");
         container = container_units_get(all, words[0], error);
         if (!container || !payload_check_running(container, error))
                 return EXIT_KEYTURN;

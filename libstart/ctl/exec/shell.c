@@ -110,10 +110,8 @@ int command_shell(const GPtrArray *all, const Options *options, char **words, GE
                 warn_of_namespace(container);
         if (root < 0 || !make_view(root, place, error) || !enter(payload, error))
                 return -1;
-        if (chdir(place) < 0) {
-                error_set_errno(error, errno, "Cannot enter '%s'", place);
-                return -1;
-        }
+        if (chdir(place) < 0)
+                return error_negative_errno(error, errno, "Cannot enter '%s'", place);
         set_variables(container, place);
         (void) execvp(command[0], command);
         error_set_errno(error, errno, "Cannot execute '%s'", command[0]);

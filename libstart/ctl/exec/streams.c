@@ -57,10 +57,8 @@ static void fill_closed(void) {
 static int make_pipe(Streams *streams, int stream, GError **error) {
         int fds[2], ours = stream == STDIN_FILENO;
 
-        if (pipe2(fds, O_CLOEXEC) < 0) {
-                error_set_errno(error, errno, "Cannot make a pipe");
-                return -1;
-        }
+        if (pipe2(fds, O_CLOEXEC) < 0)
+                return error_negative_errno(error, errno, "Cannot make a pipe");
         streams->command[stream] = fds[!ours];
         (void) fcntl(fds[ours], F_SETFL, O_NONBLOCK);
         return fds[ours];
@@ -143,10 +141,8 @@ Streams *streams_new(const char *console_socket, GError **error) {
         channel_init(&streams->errors, -1, -1);
         fill_closed();
         streams->signals = catch_signals();
-        if (streams->signals < 0) {
-                error_set_errno(error, errno, "Cannot wait for the command's end");
-                return NULL;
-        }
+        if (streams->signals < 0)
+                return error_null_errno(error, errno, "Cannot wait for the command's end");
         if (!(console_socket ? make_socket(streams, console_socket, error) : make_pipes(streams, error)))
                 return NULL;
         return g_steal_pointer(&streams);

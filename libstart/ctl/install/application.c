@@ -35,10 +35,8 @@ GPtrArray *application_list(const char *path, GError **error) {
                 return NULL;
         lines = g_strsplit(text ?: "", "\n", -1);
         for (char **line = lines; *line; line++) {
-                if (**line && !is_below(*line)) {
-                        error_set(error, KT_ERROR_FAILED, "'%s': '%s' is no file in there", list, *line);
-                        return NULL;
-                }
+                if (**line && !is_below(*line))
+                        return error_null(error, KT_ERROR_FAILED, "'%s': '%s' is no file in there", list, *line);
                 if (**line)
                         g_ptr_array_add(files, g_strdup(*line));
         }

@@ -99,6 +99,6 @@ static bool print_all(const char *name, bool json, GError **error) {
 int command_cat(G_GNUC_UNUSED const GPtrArray *all, const Options *options, char **words, GError **error) {
         if (words[0])
                 return print_all(words[0], options->json, error) ? 0 : -1;
-        error_set(error, KT_ERROR_USAGE, "'cat' takes one container, or another service that keyturn has made");
-        return -1;
+        return error_negative(error, KT_ERROR_USAGE,
+                              "'cat' takes one container, or another service that keyturn has made");
 }

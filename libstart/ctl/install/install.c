@@ -184,10 +184,9 @@ static bool install(char **sources, const Options *options, GError **error) {
         if (!check_names(&staging, path, error) || !verify(&staging, options->json ? stderr : stdout, error) ||
             !place(&staging, path, is_there, error))
                 return false;
-        if (!application_systemctl("daemon-reload", NULL, error)) {
-                g_prefix_error(error, "The files are in '%s'; what is missing is 'systemctl daemon-reload': ", path);
-                return false;
-        }
+        if (!application_systemctl("daemon-reload", NULL, error))
+                return error_prefix(error,
+                                    "The files are in '%s'; what is missing is 'systemctl daemon-reload': ", path);
         print_installed(name, path, staging.files, n_files, options->json);
         return true;
 }
@@ -195,6 +194,5 @@ static bool install(char **sources, const Options *options, GError **error) {
 int command_install(G_GNUC_UNUSED const GPtrArray *all, const Options *options, char **words, GError **error) {
         if (words[0])
                 return install(words, options, error) ? 0 : -1;
-        error_set(error, KT_ERROR_USAGE, "'install' takes files, a directory or URLs");
-        return -1;
+        return error_negative(error, KT_ERROR_USAGE, "'install' takes files, a directory or URLs");
 }

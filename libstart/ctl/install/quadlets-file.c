@@ -99,6 +99,5 @@ GPtrArray *quadlets_file_split(const char *text, GError **error) {
         }
         if (files->len > 0)
                 return g_steal_pointer(&files);
-        error_set(error, KT_ERROR_USAGE, "nothing is in it");
-        return NULL;
+        return error_null(error, KT_ERROR_USAGE, "nothing is in it");
 }

@@ -236,10 +236,8 @@ static bool add_quadlets(Staging *staging, const char *path, GError **error) {
         if (!file_read(path, &text, NULL, error))
                 return false;
         files = quadlets_file_split(text ?: "", error);
-        if (!files) {
-                g_prefix_error(error, "'%s': ", path);
-                return false;
-        }
+        if (!files)
+                return error_prefix(error, "'%s': ", path);
         for (guint i = 0; i < files->len; i++) {
                 const QuadletFile *file = files->pdata[i];
 

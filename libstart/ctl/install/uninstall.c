@@ -61,7 +61,6 @@ static bool uninstall(const char *name, const Options *options, GError **error) 
 int command_uninstall(G_GNUC_UNUSED const GPtrArray *all, const Options *options, char **words, GError **error) {
         if (words[0])
                 return uninstall(words[0], options, error) ? 0 : -1;
-        error_set(error, KT_ERROR_USAGE, "'uninstall' takes the name of one application: a directory in %s",
-                  APPLICATIONS);
-        return -1;
+        return error_negative(error, KT_ERROR_USAGE,
+                              "'uninstall' takes the name of one application: a directory in %s", APPLICATIONS);
 }

@@ -82,9 +82,7 @@ FlameFrame *flame_stacks_read(const char *svg, gsize length, double *ret_msec, G
         gssize inside = end ? end + strlen(FLAME_STACKS_END) - begin : 0;
 
         if (!end || !g_markup_parse_context_parse(context, begin, inside, NULL) ||
-            !read_stacks(root, text->str, ret_msec)) {
-                error_set(error, KT_ERROR_USAGE, "it is no picture of 'keyturnctl profile --output'");
-                return NULL;
-        }
+            !read_stacks(root, text->str, ret_msec))
+                return error_null(error, KT_ERROR_USAGE, "it is no picture of 'keyturnctl profile --output'");
         return g_steal_pointer(&root);
 }

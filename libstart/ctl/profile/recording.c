@@ -79,19 +79,16 @@ Recording *recording_begin(guint frequency, GError **error) {
         for (const char *const *name = (const char *const[]) { "perf", "setpriv", NULL }; *name; name++) {
                 g_autofree char *path = g_find_program_in_path(*name);
 
-                if (!path) {
-                        error_set(error, KT_ERROR_NOT_FOUND, "'%s' is not installed: %s", *name,
-                                  (*name)[0] == 'p' ? "Debian's package linux-perf has it, Fedora's perf" :
-                                                      "util-linux has it");
-                        return NULL;
-                }
+                if (!path)
+                        return error_null(error, KT_ERROR_NOT_FOUND, "'%s' is not installed: %s", *name,
+                                          (*name)[0] == 'p' ? "Debian's package linux-perf has it, Fedora's perf" :
+                                                              "util-linux has it");
         }
         if ((recording->data = open_nameless(error)) < 0 || (recording->said = open_nameless(error)) < 0)
                 return NULL;
         if (pipe2(control, O_CLOEXEC) != 0 || pipe2(answers, O_CLOEXEC) != 0) {
                 fds_close(control, 2);
-                error_set_errno(error, errno, "Cannot make a pipe");
-                return NULL;
+                return error_null_errno(error, errno, "Cannot make a pipe");
         }
         recording->control = control[1];
         recording->answers = answers[0];

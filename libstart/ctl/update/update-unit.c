@@ -52,16 +52,13 @@ static char **call_systemctl(const char *const *words, char **environment, int *
 
         *ret_tries = TRIES_TO_RUN;
         if (!g_spawn_sync(NULL, (char **) words, environment, G_SPAWN_SEARCH_PATH, NULL, NULL, &output, &messages,
-                          &status, &problem)) {
-                error_set(error, KT_ERROR_UNTRIED, "%s", problem->message);
-                return NULL;
-        }
+                          &status, &problem))
+                return error_null(error, KT_ERROR_UNTRIED, "%s", problem->message);
         *ret_tries = TRIES_TO_REACH;
         if (g_spawn_check_wait_status(status, &problem))
                 return g_strsplit(output, "\n", -1);
-        error_set(error, is_untried(words[2], messages) ? KT_ERROR_UNTRIED : KT_ERROR_FAILED, "%s",
-                  messages[0] ? g_strchomp(messages) : problem->message);
-        return NULL;
+        return error_null(error, is_untried(words[2], messages) ? KT_ERROR_UNTRIED : KT_ERROR_FAILED, "%s",
+                          messages[0] ? g_strchomp(messages) : problem->message);
 }
 
 /* properties: for `show`, or NULL. */

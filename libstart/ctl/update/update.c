@@ -131,10 +131,8 @@ int command_update(const GPtrArray *all, const Options *options, char **words, G
         if ((words[0] && !only) || !tool_prepare(error) || (lock = image_lock("keyturnctl update", error)) < 0)
                 return -1;
         members = find_members(all, only);
-        if (only && members->len == 0) {
-                error_set(error, KT_ERROR_USAGE, "%s has no AutoUpdate=", only->unit);
-                return -1;
-        }
+        if (only && members->len == 0)
+                return error_negative(error, KT_ERROR_USAGE, "%s has no AutoUpdate=", only->unit);
         if (!options->dry_run && !mark_updating(error))
                 return -1;
         for (guint i = 0; i < members->len; i++) {
