@@ -31,7 +31,7 @@ static char *find_reason(const Conversion *container) {
         for (guint i = 0; i < findings->len && !container->is_users; i++) {
                 const Finding *finding = findings->pdata[i];
 
-                if (finding->is_problem || finding->is_difference)
+                if (finding->kind != FINDING_WARNING)
                         return g_strdup(finding->text);
         }
         if (container->is_users) /* its network is another one, and much is not there yet */

@@ -45,7 +45,7 @@ static void say_findings(Conversion *container) {
                 const Finding *finding = findings->pdata[i];
                 g_autofree char *text = printable(finding->text);
 
-                if (!finding->is_problem)
+                if (finding->kind != FINDING_PROBLEM)
                         continue;
                 service_comment(container->service, REFUSAL_MARK "%s", text);
                 drop_line(container->source->unit, finding->line);
@@ -113,7 +113,7 @@ void refused_note_kube(Run *run, const SourceFile *kube) {
         for (guint i = 0; findings && i < findings->len; i++) {
                 const Finding *finding = findings->pdata[i];
 
-                if (finding->is_problem && !g_hash_table_contains(run->refused_kubes, kube->path))
+                if (finding->kind == FINDING_PROBLEM && !g_hash_table_contains(run->refused_kubes, kube->path))
                         g_hash_table_insert(run->refused_kubes, kube->path, g_strdup(finding->text));
         }
 }

@@ -30,7 +30,7 @@ void run_report(Run *run, const Conversion *container) {
         for (guint i = 0; i < findings->len; i++) {
                 const Finding *finding = findings->pdata[i];
 
-                if (finding->is_problem) {
+                if (finding->kind == FINDING_PROBLEM) {
                         run_fail(run, "%s", finding->text);
                         note_refusal(run, container, finding->text);
                 } else

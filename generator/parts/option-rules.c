@@ -86,7 +86,7 @@ static bool is_refused(const Conversion *container, const UnitLine *line) {
         for (guint i = 0; i < container->findings->len; i++) {
                 const Finding *finding = container->findings->pdata[i];
 
-                if (finding->is_problem && finding->line == line)
+                if (finding->kind == FINDING_PROBLEM && finding->line == line)
                         return true;
         }
         return false;

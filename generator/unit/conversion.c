@@ -105,13 +105,15 @@ const UnitLine *conversion_line_with(const Conversion *conversion, const char *s
         return unit_section_last_with(unit_file_section(conversion->source->unit, section), key, text);
 }
 
-static Finding *G_GNUC_PRINTF(4, 0)
-        add_finding(Conversion *conversion, const UnitLine *line, bool is_problem, const char *format, va_list ap) {
-        g_autofree char *message = g_strdup_vprintf(format, ap);
+void conversion_find(Conversion *conversion, const UnitLine *line, FindingKind kind, const char *format, ...) {
         Finding *finding = g_new0(Finding, 1);
+        va_list ap;
 
+        va_start(ap, format);
+        g_autofree char *message = g_strdup_vprintf(format, ap);
+        va_end(ap);
         finding->line = line;
-        finding->is_problem = is_problem;
+        finding->kind = kind;
         if (!line)
                 finding->text = g_strdup_printf("%s: %s", conversion->source->path, message);
         else if (!line->key)
@@ -119,32 +121,7 @@ static Finding *G_GNUC_PRINTF(4, 0)
         else
                 finding->text = g_strdup_printf("%s:%u: '%s=': %s", line->path, line->number, line->key, message);
         g_ptr_array_add(conversion->findings, finding);
-        return finding;
-}
-
-void conversion_problem(Conversion *conversion, const UnitLine *line, const char *format, ...) {
-        va_list ap;
-
-        va_start(ap, format);
-        add_finding(conversion, line, true, format, ap);
-        va_end(ap);
-        conversion->is_refused = true;
-}
-
-void conversion_warning(Conversion *conversion, const UnitLine *line, const char *format, ...) {
-        va_list ap;
-
-        va_start(ap, format);
-        add_finding(conversion, line, false, format, ap);
-        va_end(ap);
-}
-
-void conversion_difference(Conversion *conversion, const UnitLine *line, const char *format, ...) {
-        va_list ap;
-
-        va_start(ap, format);
-        add_finding(conversion, line, false, format, ap)->is_difference = true;
-        va_end(ap);
+        conversion->is_refused |= kind == FINDING_PROBLEM;
 }
 
 void conversion_add_syntax_problems(Conversion *conversion) {

@@ -10,13 +10,18 @@
 #include "generator/unit/service.h"
 #include "libstart/request/launch-args.h"
 
+typedef enum FindingKind {
+        FINDING_WARNING,
+        FINDING_DIFFERENCE, /* a warning that Podman makes something else of it */
+        FINDING_PROBLEM,
+} FindingKind;
+
 /* What is wrong with a file, or strange. */
 typedef struct Finding {
         const UnitLine *line; /* NULL: the file as a whole */
-        bool is_problem;      /* else a warning */
-        bool is_difference;   /* a warning that Podman makes something else of it */
-        char *text;           /* "FILE:LINE: 'KEY=': ..." */
-        const char *reason;   /* of conversion_refusal(), or NULL */
+        FindingKind kind;
+        char *text;         /* "FILE:LINE: 'KEY=': ..." */
+        const char *reason; /* of conversion_refusal(), or NULL */
 } Finding;
 
 /* A path of the host that is mounted. */
@@ -146,12 +151,16 @@ const UnitLine *conversion_line_with(const Conversion *conversion, const char *s
                                      const char *text);
 
 /* Add a finding; line may be NULL for the file as a whole. */
-void conversion_problem(Conversion *conversion, const UnitLine *line, const char *format, ...) G_GNUC_PRINTF(3, 4);
-void conversion_warning(Conversion *conversion, const UnitLine *line, const char *format, ...) G_GNUC_PRINTF(3, 4);
+void conversion_find(Conversion *conversion, const UnitLine *line, FindingKind kind, const char *format, ...)
+        G_GNUC_PRINTF(4, 5);
+
+#define conversion_problem(conversion, line, ...) conversion_find(conversion, line, FINDING_PROBLEM, __VA_ARGS__)
+#define conversion_warning(conversion, line, ...) conversion_find(conversion, line, FINDING_WARNING, __VA_ARGS__)
 
 /* A warning about what Podman does otherwise, so that a file which is not marked as keyturn's is left to it where its
  * generator is at work. */
-void conversion_difference(Conversion *conversion, const UnitLine *line, const char *format, ...) G_GNUC_PRINTF(3, 4);
+#define conversion_difference(conversion, line, ...) \
+        conversion_find(conversion, line, FINDING_DIFFERENCE, __VA_ARGS__)
 
 /* Add the lines that cannot be read. */
 void conversion_add_syntax_problems(Conversion *conversion);

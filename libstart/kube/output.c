@@ -11,32 +11,19 @@ static const YamlNode *top_of(const YamlNode *node) {
         return node;
 }
 
-static void put_message(Kube *kube, char kind, const YamlNode *node, const char *format, va_list ap) {
-        g_autofree char *message = g_strdup_vprintf(format, ap), *path = yaml_node_path(node), *text = NULL,
-                        *clean = NULL;
+void kube_say(Kube *kube, char kind, const YamlNode *node, const char *format, ...) {
+        g_autofree char *path = yaml_node_path(node), *text = NULL, *clean = NULL;
+        va_list ap;
 
+        va_start(ap, format);
+        g_autofree char *message = g_strdup_vprintf(format, ap);
+        va_end(ap);
         text = g_strdup_printf("%s%s%s", path, path[0] ? ": " : "", message);
         clean = printable(text);
         g_string_append_printf(kube->output, "P %s\n%c %u:%u: %s\n",
                                (char *) g_hash_table_lookup(kube->paths, top_of(node)), kind, node->line,
                                node->column, clean);
-}
-
-void kube_error(Kube *kube, const YamlNode *node, const char *format, ...) {
-        va_list ap;
-
-        va_start(ap, format);
-        put_message(kube, 'E', node, format, ap);
-        va_end(ap);
-        kube->failed = true;
-}
-
-void kube_warning(Kube *kube, const YamlNode *node, const char *format, ...) {
-        va_list ap;
-
-        va_start(ap, format);
-        put_message(kube, 'W', node, format, ap);
-        va_end(ap);
+        kube->failed |= kind == KUBE_ERROR;
 }
 
 void kube_error_text(Kube *kube, const char *path, const char *text) {

@@ -48,8 +48,11 @@ void kube_extra(KubeFile *file, unsigned number, const char *text);
 void kube_extras(KubeFile *file, const GArray *extras);
 
 /* What is wrong with, or ignored of, the value of that node. */
-void kube_error(Kube *kube, const YamlNode *node, const char *format, ...) G_GNUC_PRINTF(3, 4);
-void kube_warning(Kube *kube, const YamlNode *node, const char *format, ...) G_GNUC_PRINTF(3, 4);
+#define KUBE_ERROR 'E'
+#define KUBE_WARNING 'W'
+void kube_say(Kube *kube, char kind, const YamlNode *node, const char *format, ...) G_GNUC_PRINTF(4, 5);
+#define kube_error(kube, node, ...) kube_say(kube, KUBE_ERROR, node, __VA_ARGS__)
+#define kube_warning(kube, node, ...) kube_say(kube, KUBE_WARNING, node, __VA_ARGS__)
 
 /* What is wrong with a file of which there is no tree; text: "LINE:COLUMN: ..." or without. */
 void kube_error_text(Kube *kube, const char *path, const char *text);

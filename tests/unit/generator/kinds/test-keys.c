@@ -170,7 +170,8 @@ START_TEST(orders_findings) {
         for (guint i = 0; i < container->findings->len; i++) {
                 const Finding *finding = conversion_findings(container)->pdata[i];
 
-                g_string_append_printf(order, "%s%s\n", finding->is_problem ? "" : "(warning) ", finding->text);
+                g_string_append_printf(order, "%s%s\n", finding->kind == FINDING_PROBLEM ? "" : "(warning) ",
+                                       finding->text);
         }
         ck_assert_str_eq(order->str, "FILE:1: first\nFILE:2: 'Key=': second\n(warning) FILE:3: 'Key=': third\n"
                                      "FILE: last\n");
