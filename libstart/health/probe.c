@@ -146,8 +146,7 @@ static int open_nothing(void) {
 }
 
 /* The process that runs libcrun. It has nothing of ours; what it says is part of the output. */
-static void run_inside(const Probe *probe, EnterProcess *process, int output) G_GNUC_NORETURN;
-static void run_inside(const Probe *probe, EnterProcess *process, int output) {
+G_NORETURN static void run_inside(const Probe *probe, EnterProcess *process, int output) {
         int nothing = open_nothing(), status = EXIT_KEYTURN;
         g_autoptr(GError) error = NULL;
 
@@ -219,8 +218,7 @@ static void wait_for_others(const Probe *probe) {
 }
 
 /* It has no descriptor of another check's, as it can be there for longer than we are. */
-static void run_reader(Probe *probe) G_GNUC_NORETURN;
-static void run_reader(Probe *probe) {
+G_NORETURN static void run_reader(Probe *probe) {
         g_autoptr(GError) error = NULL;
         libcrun_container_t *container;
         libcrun_error_t err = NULL;

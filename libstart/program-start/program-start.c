@@ -210,8 +210,7 @@ typedef struct Guard {
 } Guard;
 
 /* Of the caller's nothing stays open but the standard streams: who waits for its end waits for that. */
-static void remove_after(const RuntimeContainer *container, int caller) G_GNUC_NORETURN;
-static void remove_after(const RuntimeContainer *container, int caller) {
+G_NORETURN static void remove_after(const RuntimeContainer *container, int caller) {
         char byte;
 
         if (dup2(caller, GUARD_FD) == GUARD_FD && syscall(SYS_close_range, GUARD_FD + 1, ~0U, 0) == 0 &&

@@ -156,8 +156,7 @@ static bool become(const Owner *owner, GError **error) {
         return ok && prctl(PR_SET_PDEATHSIG, SIGKILL) == 0;
 }
 
-static void answer(int socket, const ContainerRequest *request, const Owner *owner, int userns_fd) G_GNUC_NORETURN;
-static void answer(int socket, const ContainerRequest *request, const Owner *owner, int userns_fd) {
+G_NORETURN static void answer(int socket, const ContainerRequest *request, const Owner *owner, int userns_fd) {
         g_autoptr(GError) error = NULL;
         g_autoptr(GString) said = NULL;
         int mount = -1;

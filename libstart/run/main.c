@@ -68,8 +68,7 @@ static void fail(const GError *error) {
 
 /* Exits while it has the arguments and the start: the process ends, and to free the pieces that they are made of
  * before would only take time (40 us). */
-static void run(const char *const *words) G_GNUC_NORETURN;
-static void run(const char *const *words) {
+G_NORETURN static void run(const char *const *words) {
         GError *error = NULL;
         LaunchArgs *args = launch_args_parse(words, &error);
         Start *start = NULL;

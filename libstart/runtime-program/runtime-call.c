@@ -32,8 +32,7 @@ void runtime_program_execute(const GPtrArray *words) {
 }
 
 /* What is ours is closed on exec already; this is for what somebody else has left open. */
-static void execute(const GPtrArray *words, int n_passed, pid_t caller) G_GNUC_NORETURN;
-static void execute(const GPtrArray *words, int n_passed, pid_t caller) {
+G_NORETURN static void execute(const GPtrArray *words, int n_passed, pid_t caller) {
         sigset_t none;
 
         /* It ends with its caller: who cleans up after one that was killed does not wait for it. */
@@ -61,8 +60,7 @@ static pid_t fork_program(const RuntimeCall *call) {
  * one stands between the caller and the program, is the nearest subreaper of all that is made, and kills it where the
  * program fails, or the caller ends. It keeps the caller's descriptors open until then: who waits for these to be
  * closed comes when nothing is made any more. */
-static void call_for(const RuntimeCall *call, pid_t caller) G_GNUC_NORETURN;
-static void call_for(const RuntimeCall *call, pid_t caller) {
+G_NORETURN static void call_for(const RuntimeCall *call, pid_t caller) {
         sigset_t all;
         pid_t program, ended;
         int status;

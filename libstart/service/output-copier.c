@@ -76,8 +76,7 @@ static bool keep_only(int fds[4]) {
 }
 
 /* Ends with the pipes, not with a signal to all of a terminal or a cgroup: the payload may have last words. */
-static void run_copier(const int reads[2], const int files[2]) G_GNUC_NORETURN;
-static void run_copier(const int reads[2], const int files[2]) {
+G_NORETURN static void run_copier(const int reads[2], const int files[2]) {
         static const int ignored[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE, SIGTSTP, SIGTTOU, SIGXFSZ };
         int fds[4] = { reads[0], reads[1], files[0], files[1] };
 

@@ -48,8 +48,7 @@ static char *answer(const Question *question) {
         return error ? g_strconcat("2", error->message, NULL) : user ? g_strconcat("1", user, NULL) : g_strdup("0");
 }
 
-static void serve(int socket) G_GNUC_NORETURN;
-static void serve(int socket) {
+G_NORETURN static void serve(int socket) {
         _Alignas(Question) char buffer[MESSAGE_MAX];
         ssize_t length = recv(socket, buffer, sizeof buffer, 0);
         g_autofree char *said = is_whole((const Question *) buffer, length) ? answer((const Question *) buffer) :

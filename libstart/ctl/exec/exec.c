@@ -111,9 +111,8 @@ static bool adapt(const ContainerUnit *container, EnterProcess *process, const O
 
 /* The process that runs libcrun, and waits for the command. If the caller's is killed, the command is told as if its
  * terminal had gone. */
-static void run_inside(const Entry *entry, EnterProcess *process, Streams *streams,
-                       const char *console_socket) G_GNUC_NORETURN;
-static void run_inside(const Entry *entry, EnterProcess *process, Streams *streams, const char *console_socket) {
+G_NORETURN static void run_inside(const Entry *entry, EnterProcess *process, Streams *streams,
+                                  const char *console_socket) {
         g_autoptr(GError) error = NULL;
         bool is_ready = streams_enter(streams, &error) && enter_prepare(entry, process, &error);
         int status = is_ready ? enter_command(entry, process, console_socket, &error) : EXIT_KEYTURN;
