@@ -78,24 +78,6 @@ void cdi_file_free(CdiFile *file) {
         g_free(file);
 }
 
-static bool read_text(yajl_val value, void *member, GError **error) {
-        const char *text;
-
-        if (!json_get_string(value, &text, error))
-                return false;
-        g_free(*(char **) member);
-        *(char **) member = g_strdup(text);
-        return true;
-}
-
-static bool read_path(yajl_val value, void *member, GError **error) {
-        const char *text;
-
-        return json_get_string(value, &text, error) &&
-               (text[0] == '/' || error_set(error, KT_ERROR_FAILED, "'%s' is not an absolute path", text)) &&
-               read_text(value, member, error);
-}
-
 static bool read_number(yajl_val value, void *member, GError **error) {
         return json_get_number(value, NUMBER_MAX, member, error);
 }
@@ -128,8 +110,8 @@ static bool read_access(yajl_val value, void *member, GError **error) {
 
 static bool add_node(yajl_val value, void *object, GError **error) {
         static const JsonKey keys[] = {
-                { "path", read_path, offsetof(CdiNode, path) },
-                { "hostPath", read_path, offsetof(CdiNode, host_path) },
+                { "path", json_copy_path, offsetof(CdiNode, path) },
+                { "hostPath", json_copy_path, offsetof(CdiNode, host_path) },
                 { "type", read_node_type, offsetof(CdiNode, type) },
                 { "major", read_number, offsetof(CdiNode, major) },
                 { "minor", read_number, offsetof(CdiNode, minor) },
@@ -141,36 +123,28 @@ static bool add_node(yajl_val value, void *object, GError **error) {
         };
         CdiNode *node = g_new0(CdiNode, 1);
 
-        g_ptr_array_add(object, node);
+        g_ptr_array_add(*(GPtrArray **) object, node);
         node->major = node->minor = node->mode = node->uid = node->gid = CDI_NOT_SAID;
         memcpy(node->access, "rwm", sizeof node->access);
         return json_walk_object(value, keys, node, error) &&
                (node->path || error_set(error, KT_ERROR_FAILED, "its path is missing"));
 }
 
-static bool read_nodes(yajl_val value, void *member, GError **error) {
-        return json_walk_array(value, add_node, *(GPtrArray **) member, error);
-}
-
 static bool add_mount(yajl_val value, void *object, GError **error) {
         static const JsonKey keys[] = {
-                { "hostPath", read_path, offsetof(CdiMount, host_path) },
-                { "containerPath", read_path, offsetof(CdiMount, path) },
-                { "type", read_text, offsetof(CdiMount, type) },
+                { "hostPath", json_copy_path, offsetof(CdiMount, host_path) },
+                { "containerPath", json_copy_path, offsetof(CdiMount, path) },
+                { "type", json_copy_string, offsetof(CdiMount, type) },
                 { "options", json_append_strings, offsetof(CdiMount, options) },
                 { 0 },
         };
         CdiMount *mount = g_new0(CdiMount, 1);
 
-        g_ptr_array_add(object, mount);
+        g_ptr_array_add(*(GPtrArray **) object, mount);
         mount->options = strings_new();
         return json_walk_object(value, keys, mount, error) &&
                ((mount->path && mount->host_path) ||
                 error_set(error, KT_ERROR_FAILED, "it needs hostPath and containerPath"));
-}
-
-static bool read_mounts(yajl_val value, void *member, GError **error) {
-        return json_walk_array(value, add_mount, *(GPtrArray **) member, error);
 }
 
 static bool read_timeout(yajl_val value, void *member, GError **error) {
@@ -186,8 +160,8 @@ static bool read_hook_env(yajl_val value, void *object, GError **error) {
 
 static bool add_hook(yajl_val value, void *object, GError **error) {
         static const JsonKey keys[] = {
-                { "hookName", read_text, offsetof(CdiHook, stage) },
-                { "path", read_path, offsetof(CdiHook, program) },
+                { "hookName", json_copy_string, offsetof(CdiHook, stage) },
+                { "path", json_copy_path, offsetof(CdiHook, program) },
                 { "args", json_append_strings, offsetof(CdiHook, args) },
                 { "env", read_hook_env, 0 },
                 { "timeout", read_timeout, offsetof(CdiHook, timeout) },
@@ -195,15 +169,11 @@ static bool add_hook(yajl_val value, void *object, GError **error) {
         };
         CdiHook *hook = g_new0(CdiHook, 1);
 
-        g_ptr_array_add(object, hook);
+        g_ptr_array_add(*(GPtrArray **) object, hook);
         hook->args = strings_new();
         hook->env = strings_new();
         return json_walk_object(value, keys, hook, error) &&
                ((hook->stage && hook->program) || error_set(error, KT_ERROR_FAILED, "it needs hookName and path"));
-}
-
-static bool read_hooks(yajl_val value, void *member, GError **error) {
-        return json_walk_array(value, add_hook, *(GPtrArray **) member, error);
 }
 
 static bool add_variable(yajl_val value, void *object, GError **error) {
@@ -213,12 +183,8 @@ static bool add_variable(yajl_val value, void *object, GError **error) {
                 return false;
         if (text[0] == '=' || !strchr(text, '='))
                 return error_set(error, KT_ERROR_FAILED, "'%s' is no variable: NAME=VALUE", text);
-        g_ptr_array_add(object, g_strdup(text));
+        g_ptr_array_add(*(GPtrArray **) object, g_strdup(text));
         return true;
-}
-
-static bool read_env(yajl_val value, void *member, GError **error) {
-        return json_walk_array(value, add_variable, *(GPtrArray **) member, error);
 }
 
 static bool add_gid(yajl_val value, void *object, GError **error) {
@@ -229,12 +195,8 @@ static bool add_gid(yajl_val value, void *object, GError **error) {
                 return false;
         gid = (guint32) number;
         if (gid != 0) /* as Podman does: nobody gets into root's group by this */
-                g_array_append_val((GArray *) object, gid);
+                g_array_append_val(*(GArray **) object, gid);
         return true;
-}
-
-static bool read_gids(yajl_val value, void *member, GError **error) {
-        return json_walk_array(value, add_gid, *(GArray **) member, error);
 }
 
 static bool refuse_part(yajl_val value, void *member, GError **error) {
@@ -243,11 +205,11 @@ static bool refuse_part(yajl_val value, void *member, GError **error) {
 
 static bool read_edits(yajl_val value, void *member, GError **error) {
         static const JsonKey keys[] = {
-                { "env", read_env, offsetof(CdiEdits, env) },
-                { "deviceNodes", read_nodes, offsetof(CdiEdits, nodes) },
-                { "mounts", read_mounts, offsetof(CdiEdits, mounts) },
-                { "hooks", read_hooks, offsetof(CdiEdits, hooks) },
-                { "additionalGids", read_gids, offsetof(CdiEdits, gids) },
+                { "env", NULL, offsetof(CdiEdits, env), add_variable },
+                { "deviceNodes", NULL, offsetof(CdiEdits, nodes), add_node },
+                { "mounts", NULL, offsetof(CdiEdits, mounts), add_mount },
+                { "hooks", NULL, offsetof(CdiEdits, hooks), add_hook },
+                { "additionalGids", NULL, offsetof(CdiEdits, gids), add_gid },
                 { "intelRdt", refuse_part, 0 },
                 { "netDevices", refuse_part, 0 },
                 { 0 },
@@ -258,21 +220,17 @@ static bool read_edits(yajl_val value, void *member, GError **error) {
 
 static bool add_device(yajl_val value, void *object, GError **error) {
         static const JsonKey keys[] = {
-                { "name", read_text, offsetof(CdiDevice, name) },
+                { "name", json_copy_string, offsetof(CdiDevice, name) },
                 { "annotations", NULL, 0 },
                 { "containerEdits", read_edits, offsetof(CdiDevice, edits) },
                 { 0 },
         };
         CdiDevice *device = g_new0(CdiDevice, 1);
 
-        g_ptr_array_add(object, device);
+        g_ptr_array_add(*(GPtrArray **) object, device);
         device->edits = edits_new();
         return json_walk_object(value, keys, device, error) &&
                (device->name || error_set(error, KT_ERROR_FAILED, "its name is missing"));
-}
-
-static bool read_devices(yajl_val value, void *member, GError **error) {
-        return json_walk_array(value, add_device, *(GPtrArray **) member, error);
 }
 
 static bool read_version(yajl_val value, void *member, GError **error) {
@@ -289,23 +247,22 @@ static bool read_version(yajl_val value, void *member, GError **error) {
 CdiFile *cdi_file_parse(const char *text, gsize length, GError **error) {
         static const JsonKey keys[] = {
                 { "cdiVersion", read_version, 0 },
-                { "kind", read_text, offsetof(CdiFile, kind) },
+                { "kind", json_copy_string, offsetof(CdiFile, kind) },
                 { "annotations", NULL, 0 },
-                { "devices", read_devices, offsetof(CdiFile, devices) },
+                { "devices", NULL, offsetof(CdiFile, devices), add_device },
                 { "containerEdits", read_edits, offsetof(CdiFile, edits) },
                 { 0 },
         };
         g_autoptr(CdiFile) file = g_new0(CdiFile, 1);
-        yajl_val tree = json_parse(text, length, DEPTH_MAX, error);
-        bool ok;
+        g_auto(yajl_val) tree = json_parse(text, length, DEPTH_MAX, error);
 
         file->edits = edits_new();
         file->devices = g_ptr_array_new_with_free_func(device_free);
-        ok = tree && json_walk_object(tree, keys, file, error) &&
-             ((file->kind && json_member(tree, "cdiVersion", yajl_t_string)) ||
-              error_set(error, KT_ERROR_FAILED, "it needs cdiVersion and kind"));
-        yajl_tree_free(tree);
-        return ok ? g_steal_pointer(&file) : NULL;
+        if (!tree || !json_walk_object(tree, keys, file, error))
+                return NULL;
+        if (!file->kind || !json_member(tree, "cdiVersion", yajl_t_string))
+                return error_null(error, KT_ERROR_FAILED, "it needs cdiVersion and kind");
+        return g_steal_pointer(&file);
 }
 
 const CdiEdits *cdi_file_find(const CdiFile *file, const char *name) {

@@ -85,15 +85,6 @@ char *health_record_print(const HealthRecord *record) {
         return g_strconcat(text, "\n", NULL);
 }
 
-static bool read_text(yajl_val value, void *text, GError **error) {
-        const char *borrowed;
-
-        if (!json_get_string(value, &borrowed, error))
-                return false;
-        *(char **) text = g_strdup(borrowed);
-        return true;
-}
-
 static bool read_integer(yajl_val value, void *number, GError **error) {
         if (!YAJL_IS_INTEGER(value))
                 return error_set(error, KT_ERROR_FAILED, "no number");
@@ -125,22 +116,18 @@ static bool read_status(yajl_val value, void *status, GError **error) {
 
 static bool read_result(yajl_val value, void *log, GError **error) {
         static const JsonKey keys[] = {
-                { "Start", read_text, offsetof(HealthResult, start) },
-                { "End", read_text, offsetof(HealthResult, end) },
+                { "Start", json_copy_string, offsetof(HealthResult, start) },
+                { "End", json_copy_string, offsetof(HealthResult, end) },
                 { "ExitCode", read_integer, offsetof(HealthResult, exit_code) },
-                { "Output", read_text, offsetof(HealthResult, output) },
+                { "Output", json_copy_string, offsetof(HealthResult, output) },
                 { 0 },
         };
         HealthResult *result = g_new0(HealthResult, 1);
 
-        g_ptr_array_add(log, result);
+        g_ptr_array_add(*(GPtrArray **) log, result);
         return json_walk_object(value, keys, result, error) &&
                ((result->start && result->end && result->output) ||
                 error_set(error, KT_ERROR_FAILED, "a result is not complete"));
-}
-
-static bool read_log(yajl_val value, void *log, GError **error) {
-        return json_walk_array(value, read_result, *(GPtrArray **) log, error);
 }
 
 HealthRecord *health_record_parse(const char *text, GError **error) {
@@ -152,14 +139,11 @@ HealthRecord *health_record_parse(const char *text, GError **error) {
                 { "StartupFailures", read_count, offsetof(HealthRecord, state.startup_failures) },
                 { "ToldReady", read_flag, offsetof(HealthRecord, state.told_ready) },
                 { "Untimed", read_flag, offsetof(HealthRecord, state.untimed) },
-                { "Log", read_log, offsetof(HealthRecord, log) },
+                { "Log", NULL, offsetof(HealthRecord, log), read_result },
                 { 0 },
         };
         g_autoptr(HealthRecord) record = health_record_new();
-        yajl_val tree = json_parse(text, strlen(text), DEPTH_MAX, error);
-        bool ok = tree && json_walk_object(tree, keys, record, error);
+        g_auto(yajl_val) tree = json_parse(text, strlen(text), DEPTH_MAX, error);
 
-        if (tree)
-                yajl_tree_free(tree);
-        return ok ? g_steal_pointer(&record) : NULL;
+        return tree && json_walk_object(tree, keys, record, error) ? g_steal_pointer(&record) : NULL;
 }

@@ -49,7 +49,8 @@ static char **get_test(yajl_val object, GError **error) {
 }
 
 ImageHealth *image_health_parse(const char *json, GError **error) {
-        yajl_val tree = json_parse(json, strlen(json), DEPTH_MAX, error), found = tree ? find(tree) : NULL;
+        g_auto(yajl_val) tree = json_parse(json, strlen(json), DEPTH_MAX, error);
+        yajl_val found = tree ? find(tree) : NULL;
         g_autoptr(ImageHealth) health = found ? g_new0(ImageHealth, 1) : NULL;
 
         if (health) {
@@ -59,8 +60,6 @@ ImageHealth *image_health_parse(const char *json, GError **error) {
                 health->start_period = get_span(found, "StartPeriod");
                 health->retries = (guint) MIN(get_number(found, "Retries"), G_MAXINT32);
         }
-        if (tree)
-                yajl_tree_free(tree);
         if (health && !health->test)
                 return error_prefix_null(error, "HEALTHCHECK: ");
         return g_steal_pointer(&health);

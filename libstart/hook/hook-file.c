@@ -63,17 +63,6 @@ static bool read_version(yajl_val value, void *object, GError **error) {
                          version);
 }
 
-static bool read_path(yajl_val value, void *member, GError **error) {
-        const char *path;
-
-        if (!json_get_string(value, &path, error))
-                return false;
-        if (path[0] != '/')
-                return error_set(error, KT_ERROR_FAILED, "'%s' is not an absolute path", path);
-        *(char **) member = g_strdup(path);
-        return true;
-}
-
 static bool read_env(yajl_val value, void *object, GError **error) {
         HookFile *file = object;
 
@@ -87,7 +76,7 @@ static bool read_timeout(yajl_val value, void *member, GError **error) {
 
 static bool read_hook(yajl_val value, void *object, GError **error) {
         static const JsonKey keys[] = {
-                { "path", read_path, MEMBER(program) },
+                { "path", json_copy_path, MEMBER(program) },
                 { "args", json_append_strings, MEMBER(args) },
                 { "env", read_env, WHOLE },
                 { "timeout", read_timeout, MEMBER(timeout) },
@@ -144,10 +133,6 @@ static bool read_stage(yajl_val value, void *member, GError **error) {
         return true;
 }
 
-static bool read_stages(yajl_val value, void *member, GError **error) {
-        return json_walk_array(value, read_stage, member, error);
-}
-
 /* First of all: what an old file has would only be unknown keys. */
 static bool check_version(yajl_val tree, GError **error) {
         return json_member(tree, "version", yajl_t_any) ||
@@ -167,15 +152,14 @@ HookFile *hook_file_parse(const char *text, gsize length, GError **error) {
                 { "version", read_version, WHOLE },
                 { "hook", read_hook, WHOLE },
                 { "when", read_when, WHOLE },
-                { "stages", read_stages, MEMBER(stages) },
+                { "stages", NULL, MEMBER(stages), read_stage },
                 { 0 },
         };
         g_autoptr(HookFile) file = hook_file_new();
-        yajl_val tree = json_parse(text, length, DEPTH_MAX, error);
+        g_auto(yajl_val) tree = json_parse(text, length, DEPTH_MAX, error);
         bool ok = tree && check_version(tree, error) && json_walk_object(tree, keys, file, error) &&
                   check_complete(file, error);
 
-        yajl_tree_free(tree);
         return ok ? g_steal_pointer(&file) : NULL;
 }
 

@@ -95,6 +95,14 @@ static const JsonKey *find_key(const JsonKey *keys, const char *name) {
         return NULL;
 }
 
+static bool handle(const JsonKey *key, yajl_val value, void *member, GError **error) {
+        if (YAJL_IS_NULL(value))
+                return true;
+        if (key->each)
+                return json_walk_array(value, key->each, member, error);
+        return !key->handler || key->handler(value, member, error);
+}
+
 bool json_walk_object(yajl_val value, const JsonKey *keys, void *object, GError **error) {
         if (!YAJL_IS_OBJECT(value))
                 return error_set(error, KT_ERROR_FAILED, "an object is wanted here");
@@ -106,9 +114,7 @@ bool json_walk_object(yajl_val value, const JsonKey *keys, void *object, GError 
                         continue;
                 if (!key)
                         return error_set(error, KT_ERROR_FAILED, "unknown key '%s'", name);
-                if (!key->handler || YAJL_IS_NULL(value->u.object.values[i]))
-                        continue;
-                if (!key->handler(value->u.object.values[i], (char *) object + key->member, error)) {
+                if (!handle(key, value->u.object.values[i], (char *) object + key->member, error)) {
                         g_autofree char *place = g_strconcat(".", key->name, NULL);
 
                         prefix_place(error, place);
@@ -136,6 +142,24 @@ bool json_get_string(yajl_val value, void *ret_string, GError **error) {
                 return error_set(error, KT_ERROR_FAILED, "a string is wanted here");
         *(const char **) ret_string = YAJL_GET_STRING(value);
         return true;
+}
+
+bool json_copy_string(yajl_val value, void *string, GError **error) {
+        const char *text = NULL;
+
+        if (!json_get_string(value, &text, error))
+                return false;
+        g_free(*(char **) string);
+        *(char **) string = g_strdup(text);
+        return true;
+}
+
+bool json_copy_path(yajl_val value, void *path, GError **error) {
+        const char *text = NULL;
+
+        return json_get_string(value, &text, error) &&
+               (text[0] == '/' || error_set(error, KT_ERROR_FAILED, "'%s' is not an absolute path", text)) &&
+               json_copy_string(value, path, error);
 }
 
 /* From the digits: yajl's own integer is signed, and arguments of system calls use all 64 bits. */

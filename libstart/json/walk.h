@@ -15,6 +15,7 @@ typedef struct JsonKey {
         const char *name;
         JsonHandler handler; /* NULL: known, and without meaning here */
         size_t member;       /* of the object: the handler is given its address */
+        JsonHandler each;    /* the value is an array, and this, in the place of `handler`, for each element */
 } JsonKey;
 
 /* Fails with the line for what is no JSON, and for what is nested more than `max_depth` levels (the tree's destructor
@@ -39,6 +40,9 @@ bool json_walk_array(yajl_val value, JsonHandler handler, void *object, GError *
 
 bool json_get_number(yajl_val value, guint64 max, guint64 *ret, GError **error);
 
-/* JsonHandlers: sets a const char *; appends copies of an array's strings to a GPtrArray *. */
+/* JsonHandlers: sets a const char *; sets a char * to a copy, of any text or of an absolute path; appends copies of
+ * an array's strings to a GPtrArray *. */
 bool json_get_string(yajl_val value, void *ret_string, GError **error);
+bool json_copy_string(yajl_val value, void *string, GError **error);
+bool json_copy_path(yajl_val value, void *path, GError **error);
 bool json_append_strings(yajl_val value, void *array, GError **error);

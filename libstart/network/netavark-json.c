@@ -213,11 +213,9 @@ static SetupSummary *read_summary(yajl_val tree) {
 }
 
 SetupSummary *netavark_parse_setup(const char *text, gsize length, GError **error) {
-        yajl_val tree = json_parse(text, length, MAX_DEPTH, error);
-        SetupSummary *summary = tree ? read_summary(tree) : NULL;
+        g_auto(yajl_val) tree = json_parse(text, length, MAX_DEPTH, error);
 
-        yajl_tree_free(tree);
-        return summary;
+        return tree ? read_summary(tree) : NULL;
 }
 
 /*
@@ -318,18 +316,14 @@ char *netavark_format_names(const char *status, gsize length, const SetupSummary
                                            setup->container_name, NULL);
         g_autoptr(GString) text = g_string_new(NULL), gateway = g_string_new(NULL);
         Names names = { text, gateway, 0, own };
-        yajl_val tree = json_parse_map(status, length, MAX_DEPTH, error);
-        bool ok = tree && read_status(&names, tree, setup, error);
+        g_auto(yajl_val) tree = json_parse_map(status, length, MAX_DEPTH, error);
 
-        yajl_tree_free(tree);
-        return ok ? g_string_free(g_steal_pointer(&text), FALSE) : NULL;
+        return tree && read_status(&names, tree, setup, error) ? g_string_free(g_steal_pointer(&text), FALSE) : NULL;
 }
 
 char *netavark_parse_error(const char *text, gsize length) {
-        yajl_val tree = json_parse(text, length, MAX_DEPTH, NULL);
+        g_auto(yajl_val) tree = json_parse(text, length, MAX_DEPTH, NULL);
         const char *said = json_member_string(tree, "error");
-        char *message = *said ? g_strdup(said) : NULL;
 
-        yajl_tree_free(tree);
-        return message;
+        return *said ? g_strdup(said) : NULL;
 }

@@ -114,10 +114,6 @@ static bool add_capability(yajl_val value, void *mask, GError **error) {
         return error_set(error, KT_ERROR_FAILED, "'%s' is no capability; they are spelt CAP_SYS_ADMIN", name);
 }
 
-static bool set_caps(yajl_val value, void *mask, GError **error) {
-        return json_walk_array(value, add_capability, mask, error);
-}
-
 static bool set_min_kernel(yajl_val value, void *ret, GError **error) {
         const char *text;
         unsigned major, minor;
@@ -132,7 +128,7 @@ static bool set_min_kernel(yajl_val value, void *ret, GError **error) {
 }
 
 static const JsonKey condition_keys[] = {
-        { "caps", set_caps, offsetof(SeccompCondition, caps) },
+        { "caps", NULL, offsetof(SeccompCondition, caps), add_capability },
         { "arches", json_append_strings, offsetof(SeccompCondition, arches) },
         { "minKernel", set_min_kernel, offsetof(SeccompCondition, min_kernel) },
         {},
@@ -174,15 +170,11 @@ static bool add_argument(yajl_val value, void *arguments, GError **error) {
                 return false;
         if (argument.op == 0)
                 return error_set(error, KT_ERROR_FAILED, "'op' is missing");
-        g_array_append_val(arguments, argument);
+        g_array_append_val(*(GArray **) arguments, argument);
         return true;
 }
 
 /* ---- rules ---- */
-
-static bool add_arguments(yajl_val value, void *array, GError **error) {
-        return json_walk_array(value, add_argument, *(GArray **) array, error);
-}
 
 static bool set_condition(yajl_val value, void *condition, GError **error) {
         return json_walk_object(value, condition_keys, condition, error);
@@ -194,7 +186,7 @@ static const JsonKey rule_keys[] = {
         { "action", json_get_string, offsetof(RuleText, action.action) },
         { "errno", json_get_string, offsetof(RuleText, action.errno_name) },
         { "errnoRet", set_errno_number, offsetof(RuleText, action.errno_number) },
-        { "args", add_arguments, offsetof(RuleText, rule.arguments) },
+        { "args", NULL, offsetof(RuleText, rule.arguments), add_argument },
         { "includes", set_condition, offsetof(RuleText, rule.includes) },
         { "excludes", set_condition, offsetof(RuleText, rule.excludes) },
         { "comment", NULL, 0 },
@@ -247,17 +239,8 @@ static bool add_rule(yajl_val value, void *p, GError **error) {
 
 /* ---- the profile ---- */
 
-static bool set_architecture(yajl_val value, void *ret, GError **error) {
-        const char *name;
-
-        if (!json_get_string(value, &name, error))
-                return false;
-        *(char **) ret = g_strdup(name);
-        return true;
-}
-
 static const JsonKey arch_map_keys[] = {
-        { "architecture", set_architecture, offsetof(SeccompArchMap, architecture) },
+        { "architecture", json_copy_string, offsetof(SeccompArchMap, architecture) },
         { "subArchitectures", json_append_strings, offsetof(SeccompArchMap, sub_architectures) },
         {},
 };
@@ -266,18 +249,10 @@ static bool add_arch_map(yajl_val value, void *array, GError **error) {
         SeccompArchMap *map = g_new0(SeccompArchMap, 1);
 
         map->sub_architectures = g_ptr_array_new_with_free_func(g_free);
-        g_ptr_array_add(array, map);
+        g_ptr_array_add(*(GPtrArray **) array, map);
         if (!json_walk_object(value, arch_map_keys, map, error))
                 return false;
         return map->architecture || error_set(error, KT_ERROR_FAILED, "'architecture' is missing");
-}
-
-static bool add_arch_maps(yajl_val value, void *array, GError **error) {
-        return json_walk_array(value, add_arch_map, *(GPtrArray **) array, error);
-}
-
-static bool add_rules(yajl_val value, void *profile, GError **error) {
-        return json_walk_array(value, add_rule, profile, error);
 }
 
 /* Flags say how a filter is loaded. libstart loads with SPEC_ALLOW, and TSYNC means nothing to a process of one
@@ -322,8 +297,8 @@ static const JsonKey profile_keys[] = {
         { "defaultErrno", json_get_string, offsetof(ProfileText, action.errno_name) },
         { "defaultErrnoRet", set_errno_number, offsetof(ProfileText, action.errno_number) },
         { "architectures", json_append_strings, offsetof(ProfileText, profile.architectures) },
-        { "archMap", add_arch_maps, offsetof(ProfileText, profile.arch_map) },
-        { "syscalls", add_rules, offsetof(ProfileText, profile) },
+        { "archMap", NULL, offsetof(ProfileText, profile.arch_map), add_arch_map },
+        { "syscalls", NULL, offsetof(ProfileText, profile), add_rule },
         { "flags", check_flags, 0 },
         { "listenerPath", refuse_listener, 0 },
         { "listenerMetadata", refuse_listener, 0 },
