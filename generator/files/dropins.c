@@ -59,8 +59,6 @@ Dropins *dropins_new(const Tree *tree) {
 }
 
 void dropins_free(Dropins *dropins) {
-        if (!dropins)
-                return;
         g_hash_table_unref(dropins->directories);
         g_free(dropins);
 }

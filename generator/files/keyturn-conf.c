@@ -58,8 +58,6 @@ static void forget(KeyturnConf *conf, Setting setting) {
 }
 
 void keyturn_conf_free(KeyturnConf *conf) {
-        if (!conf)
-                return;
         unit_file_free(conf->file);
         g_ptr_array_unref(conf->problems);
         g_clear_error(&conf->error);

@@ -99,8 +99,6 @@ UnitNames *unit_names_new(const Sources *sources) {
 }
 
 void unit_names_free(UnitNames *names) {
-        if (!names)
-                return;
         g_hash_table_unref(names->makers);
         g_hash_table_unref(names->containers);
         g_hash_table_unref(names->services);

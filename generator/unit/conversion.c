@@ -56,8 +56,6 @@ Conversion *conversion_new(const SourceFile *source, char *service_name, const U
 }
 
 void conversion_free(Conversion *conversion) {
-        if (!conversion)
-                return;
         g_ptr_array_unref(conversion->findings);
         service_free(conversion->service);
         launch_args_free(conversion->args);

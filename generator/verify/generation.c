@@ -26,8 +26,6 @@ static int remove_entry(const char *path, const struct stat *st, int type, struc
 }
 
 void generation_free(Generation *generation) {
-        if (!generation)
-                return;
         if (generation->directory)
                 (void) nftw(generation->directory, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
         g_free(generation->directory);

@@ -23,8 +23,6 @@ static bool fail(const Parser *parser, GError **error, const char *what) {
 }
 
 void toml_free(TomlValue *value) {
-        if (!value)
-                return;
         if (value->type == TOML_STRING || value->type == TOML_OTHER)
                 g_free(value->string);
         else if (value->type == TOML_ARRAY)

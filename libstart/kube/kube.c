@@ -34,8 +34,6 @@ Kube *kube_new(void) {
 }
 
 void kube_free(Kube *kube) {
-        if (!kube)
-                return;
         g_array_unref(kube->pod_lines);
         g_array_unref(kube->container_lines);
         g_array_unref(kube->updates);

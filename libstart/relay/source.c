@@ -231,8 +231,6 @@ RelaySource *relay_source_restore(const char *name, const int *fds, gsize n_fds,
 }
 
 void relay_source_free(RelaySource *source) {
-        if (!source)
-                return;
         for (guint i = 0; i < SOURCE_STREAMS; i++) {
                 fd_closep(&source->streams[i].pipe);
                 fd_closep(&source->streams[i].journal);

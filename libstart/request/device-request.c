@@ -6,8 +6,6 @@
 #include "libstart/request/device-request.h"
 
 void device_request_free(DeviceRequest *request) {
-        if (!request)
-                return;
         g_free(request->source);
         g_free(request->destination);
         g_free(request);

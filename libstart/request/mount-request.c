@@ -144,8 +144,6 @@ static const struct {
 };
 
 void mount_request_free(MountRequest *request) {
-        if (!request)
-                return;
         g_free(request->source);
         g_free(request->destination);
         g_free(request->subpath);

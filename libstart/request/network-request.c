@@ -8,8 +8,6 @@
 #define MAC_LENGTH 6
 
 void network_request_free(NetworkRequest *request) {
-        if (!request)
-                return;
         g_free(request->name);
         g_array_unref(request->addresses);
         g_free(request->mac);

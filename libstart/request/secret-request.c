@@ -10,8 +10,6 @@
 #define DEFAULT_MODE 0444
 
 void secret_request_free(SecretRequest *request) {
-        if (!request)
-                return;
         g_free(request->name);
         g_free(request->target);
         g_free(request);

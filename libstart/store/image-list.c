@@ -20,8 +20,6 @@ static void record_free(gpointer data) {
 }
 
 void image_list_free(ImageList *list) {
-        if (!list)
-                return;
         g_ptr_array_unref(list->records);
         g_string_chunk_free(list->strings);
         g_free(list);

@@ -31,8 +31,6 @@ const char *reference_skip_docker(const char *text) {
 }
 
 void reference_free(Reference *reference) {
-        if (!reference)
-                return;
         g_free(reference->id);
         g_free(reference->repository);
         g_free(reference->tag);

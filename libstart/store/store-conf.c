@@ -250,8 +250,6 @@ char *store_conf_run_root(const StoreConf *conf) {
 }
 
 void store_conf_free(StoreConf *conf) {
-        if (!conf)
-                return;
         g_free(conf->root);
         g_strfreev(conf->stores);
         g_free(conf);

@@ -20,8 +20,6 @@ static bool find_namespace(const char *name, SysctlNamespace *ret) {
 }
 
 void sysctl_free(Sysctl *sysctl) {
-        if (!sysctl)
-                return;
         g_free(sysctl->name);
         g_free(sysctl->value);
         g_free(sysctl);
