@@ -90,11 +90,11 @@ static char *join_options(const SourceFile *source) {
         return all->len > 0 ? g_strdup(all->str + 1) : NULL;
 }
 
-static void need_device(Conversion *container, const char *key) {
+static void refuse(Conversion *container, const char *key, const char *why) {
         const UnitLine *line = conversion_line(container, "Volume", key);
 
         if (line && line->value[0])
-                conversion_problem(container, line, "needs Device=, which says what is mounted");
+                conversion_problem(container, line, "%s", why);
 }
 
 /* May payloads write to the directory that is bound? It is so where any word says it: with mount(8) the last one of
@@ -176,8 +176,8 @@ static void set_commands(Conversion *container) {
         if (device)
                 add_opt(start, "device=", device);
         else {
-                need_device(container, "Type");
-                need_device(container, "Options");
+                refuse(container, "Type", "needs Device=, which says what is mounted");
+                refuse(container, "Options", "needs Device=, which says what is mounted");
         }
         if (type)
                 add_opt(start, "type=", type);
@@ -198,7 +198,6 @@ static void set_commands(Conversion *container) {
 static void set_image(Conversion *container) {
         static const char *const others[] = { "Copy", "Device", "GID", "Group", "Options", "Type", "UID", "User" };
         g_autofree char *image = unit_file_value(container->source->unit, "Volume", "Image"), *name = NULL;
-        const UnitLine *line = conversion_line(container, "Volume", "Image");
         g_autoptr(GError) error = NULL;
 
         if (!image)
@@ -207,20 +206,10 @@ static void set_image(Conversion *container) {
         else if (image_is_file(image) || image_check_name(image, &error))
                 name = image_refer_beside(container, image, &error);
         if (error)
-                conversion_problem(container, line, "%s", error->message);
-        for (size_t i = 0; i < G_N_ELEMENTS(others); i++) {
-                line = conversion_line(container, "Volume", others[i]);
-                if (line && line->value[0])
-                        conversion_problem(container, line, "means nothing with Driver=image: remove it");
-        }
+                conversion_problem(container, conversion_line(container, "Volume", "Image"), "%s", error->message);
+        for (size_t i = 0; i < G_N_ELEMENTS(others); i++)
+                refuse(container, others[i], "means nothing with Driver=image: remove it");
         service_set(container->service, "ExecStart", "/bin/true");
-}
-
-static void refuse_image(Conversion *container) {
-        const UnitLine *line = conversion_line(container, "Volume", "Image");
-
-        if (line && line->value[0])
-                conversion_problem(container, line, "needs Driver=image");
 }
 
 /* An emptyDir of Kubernetes', made anew with its pod. Any other tmpfs would be there in one view only. */
@@ -265,7 +254,7 @@ Conversion *volume_convert(const SourceFile *source, char *service_name, const U
         if (volume_file_is_image(source))
                 set_image(container);
         else {
-                refuse_image(container);
+                refuse(container, "Image", "needs Driver=image");
                 set_commands(container);
         }
         service_limit_start(container->service, "15min");

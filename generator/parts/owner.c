@@ -60,7 +60,7 @@ static const UnitLine *find_dynamic(Conversion *container) {
         g_autoptr(GError) error = NULL;
         bool enabled = false;
 
-        if (line && line->value[0] && !key_parse_boolean(line->value, &enabled, &error))
+        if (line && !key_parse_boolean(line->value, &enabled, &error))
                 conversion_problem(container, line, "%s", error->message);
         return enabled ? line : NULL;
 }
@@ -85,7 +85,7 @@ static void finish_dynamic(Conversion *container) {
         for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
                 const UnitLine *line = service_user_line(container->service, names[i]);
 
-                if (line && line->value[0])
+                if (line)
                         conversion_problem(container, line,
                                            "the ids of DynamicUser= are nobody's, and have no name: leave out one of "
                                            "the two");
@@ -131,7 +131,7 @@ void owner_refuse(Conversion *container, const char *advice) {
                 const UnitLine *line = container->is_users ? service_user_line(container->service, keys[i]) :
                                                              find_line(container, keys[i]);
 
-                if (line && line->value[0])
+                if (line)
                         conversion_problem(container, line, "%s", advice);
         }
         if (dynamic)
