@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "generator/files/tree.h"
@@ -58,7 +57,7 @@ char *tree_find_directory(const Tree *tree, int fd, const char *path) {
 static bool is_null_device(int fd) {
         struct stat st;
 
-        return fstat(fd, &st) == 0 && S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3);
+        return fstat(fd, &st) == 0 && stat_is_null(&st);
 }
 
 bool tree_read(int fd, char **ret_text, size_t *ret_length, mode_t *readers, GError **error) {

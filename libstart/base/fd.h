@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 /* A file descriptor that closes itself at the end of its scope: `_cleanup_close_ int fd = -1;` */
@@ -39,6 +40,11 @@ static inline bool fd_is_same_file(int fd, int other) {
         struct stat a, b;
 
         return fstat(fd, &a) == 0 && fstat(other, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+/* Is it /dev/null, by whatever name? */
+static inline bool stat_is_null(const struct stat *st) {
+        return S_ISCHR(st->st_mode) && st->st_rdev == makedev(1, 3);
 }
 
 /* The file from its beginning, where that is not longer; -1 with errno. A read(2) alone may return less. */

@@ -106,8 +106,8 @@ static bool act(const Check *check, GError **error) {
         g_return_val_if_reached(false);
 }
 
-bool check_follow_is_needed(const Check *check, CheckTurn turn, guint consequences) {
-        return turn != CHECK_SHARED || consequences & (HEALTH_TELL_READY | HEALTH_STARTUP_FAILED | HEALTH_HOPELESS) ||
+bool check_follow_is_needed(const Check *check, guint consequences) {
+        return consequences & (HEALTH_TELL_READY | HEALTH_STARTUP_FAILED | HEALTH_HOPELESS) ||
                (consequences & HEALTH_ACT && check->plan->on_failure != HEALTH_NOTHING);
 }
 

@@ -175,8 +175,8 @@ static void take_turn(Round *round, gint64 now) {
 static void follow(Check *check, guint consequences) {
         g_autoptr(GError) error = NULL;
 
-        if (check_follow_is_needed(check, CHECK_SHARED, consequences) &&
-            !check_follow(check, CHECK_SHARED, consequences, &error) && error)
+        if (check_follow_is_needed(check, consequences) && !check_follow(check, CHECK_SHARED, consequences, &error) &&
+            error)
                 log_error("%s: %s", check->unit, error->message);
 }
 
@@ -228,7 +228,7 @@ static bool end(const Round *round, Runner *runner) {
         check_reap(check);
         if (check_end_can_wait(check))
                 finish_apart(round, runner, NULL);
-        else if (write_down(check, &consequences) && check_follow_is_needed(check, CHECK_SHARED, consequences))
+        else if (write_down(check, &consequences) && check_follow_is_needed(check, consequences))
                 finish_apart(round, runner, &consequences);
         return runner->process < 0;
 }

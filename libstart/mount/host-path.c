@@ -5,7 +5,6 @@
 #include <linux/magic.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -344,10 +343,6 @@ bool host_path_check_name(const char *path, const char *untrusted_list, GError *
         return fd >= 0;
 }
 
-static bool is_null(const struct stat *st) {
-        return S_ISCHR(st->st_mode) && st->st_rdev == makedev(1, 3);
-}
-
 /* What somebody else may have put there; a payload's environment has no room for as much (execve(2)). */
 #define CONTENT_MAX (8U << 20)
 
@@ -374,7 +369,7 @@ static int open_file(const char *path, const HostAccess *access, GError **error)
 
         if (found < 0)
                 return -1;
-        if (fstat(found, &st) < 0 || !(S_ISREG(st.st_mode) || is_null(&st)))
+        if (fstat(found, &st) < 0 || !(S_ISREG(st.st_mode) || stat_is_null(&st)))
                 return error_negative(error, KT_ERROR_FAILED, "'%s' is not a regular file", path);
         owner_take_rights(access->owner);
         fd = lease_open(itself);

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <sys/un.h>
 #include <sys/vfs.h>
 
@@ -42,10 +41,6 @@ static bool find_journal(int fd, char **ret) {
         return true;
 }
 
-static bool is_null(const struct stat *st) {
-        return S_ISCHR(st->st_mode) && st->st_rdev == makedev(1, 3);
-}
-
 /* One that pipe(2) made has no name in any file system. */
 static bool is_anonymous_pipe(int fd, const struct stat *st) {
         struct statfs fs;
@@ -63,8 +58,8 @@ static RelayOutput output_of(int fd, char **ret_journal) {
                 return RELAY_OUTPUT_JOURNAL;
         if (fstat(fd, &st) < 0)
                 return errno == EBADF ? RELAY_OUTPUT_OWN : RELAY_OUTPUT_FILE;
-        return S_ISSOCK(st.st_mode) || is_null(&st) || is_anonymous_pipe(fd, &st) ? RELAY_OUTPUT_OWN :
-                                                                                    RELAY_OUTPUT_FILE;
+        return S_ISSOCK(st.st_mode) || stat_is_null(&st) || is_anonymous_pipe(fd, &st) ? RELAY_OUTPUT_OWN :
+                                                                                         RELAY_OUTPUT_FILE;
 }
 
 RelayOutput relay_output(int fd) {

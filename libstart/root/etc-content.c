@@ -10,11 +10,11 @@
 #include "libstart/value/names.h"
 
 /* The blank-separated words of a line, up to a comment. */
-static GPtrArray *split_line(char *line, const char *comment_characters) {
+static GPtrArray *split_line(char *line) {
         GPtrArray *words = g_ptr_array_new();
         char *save = NULL;
 
-        line[strcspn(line, comment_characters)] = '\0';
+        line[strcspn(line, "#")] = '\0';
         for (char *word = strtok_r(line, " \t\r", &save); word; word = strtok_r(NULL, " \t\r", &save))
                 g_ptr_array_add(words, word);
         return words;
@@ -23,7 +23,7 @@ static GPtrArray *split_line(char *line, const char *comment_characters) {
 /* Adds the names of hosts in the text to `names`; the strings belong to `lines`. */
 static void append_hosts(GString *text, char *const *lines, GHashTable *names) {
         for (char *const *line = lines; *line; line++) {
-                g_autoptr(GPtrArray) words = split_line(*line, "#");
+                g_autoptr(GPtrArray) words = split_line(*line);
 
                 if (words->len < 2)
                         continue;
@@ -116,7 +116,7 @@ static void replace_words(GPtrArray *list, const GPtrArray *line) {
 static void read_resolver(const char *text, Resolver *ret) {
         ret->lines = g_strsplit(text ?: "", "\n", -1);
         for (char **line = ret->lines; *line; line++) {
-                g_autoptr(GPtrArray) words = split_line(*line, "#");
+                g_autoptr(GPtrArray) words = split_line(*line);
                 const char *keyword = words->len > 0 ? words->pdata[0] : "";
 
                 if (g_str_equal(keyword, "nameserver") && words->len == 2 && is_server(words->pdata[1]))

@@ -5,7 +5,6 @@
 #include <linux/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -22,10 +21,6 @@ static bool has_name(const struct stat *st) {
         if (S_ISREG(st->st_mode))
                 return st->st_nlink > 0;
         return !S_ISFIFO(st->st_mode) || fstatfs(STDIN_FILENO, &fs) < 0 || fs.f_type != PIPEFS_MAGIC;
-}
-
-static bool is_null(const struct stat *st) {
-        return S_ISCHR(st->st_mode) && st->st_rdev == makedev(1, 3);
 }
 
 static bool replace_input(int fd, GError **error) {
@@ -90,9 +85,9 @@ bool payload_input_open(bool detach, bool is_kept, GError **error) {
 
         if (fstat(STDIN_FILENO, &st) < 0)
                 return errno == EBADF || error_set_errno(error, errno, "Cannot see what standard input is");
-        if (detach && is_kept && is_null(&st))
+        if (detach && is_kept && stat_is_null(&st))
                 return open_endless(error);
-        if (is_null(&st) || S_ISSOCK(st.st_mode) || !has_name(&st))
+        if (stat_is_null(&st) || S_ISSOCK(st.st_mode) || !has_name(&st))
                 return true;
         if (S_ISREG(st.st_mode))
                 return open_read_only(error);
