@@ -29,10 +29,14 @@
 #include "libstart/service/own-cgroup.h"
 #include "libstart/service/payload-input.h"
 #include "libstart/service/state-dir.h"
+#include "libstart/systemd/systemd-call.h"
 #include "libstart/systemd/unit-failure.h"
+#include "libstart/systemd/unit-restart.h"
 #include "libstart/userns/owner.h"
 #include "libstart/volume/requested-mounts.h"
 #include "libstart/volume/volume-owners.h"
+
+#define BRING_SEC (4 * 60 * 60) /* as the service that brings an image may take */
 
 /* A start, in the order in which it goes: find() what is asked for, make_root(), describe() the container as an OCI
  * spec, connect_payload() with the outside, run it (payload-run.h). Until the payload is executed anything may fail,
@@ -192,6 +196,21 @@ static bool find_in_stores(Start *start, GError **error) {
         return error_prefix(error, "%s. In the system's: ", problem->message);
 }
 
+/* What has brought the image has no more to do for systemd, and somebody has removed the image since, as podman image
+ * prune does: Podman's own start would bring it. */
+static bool bring_again(const Start *start) {
+        const char *unit = start->request.image_unit;
+        g_autofree char *state = start->is_shown ? NULL : systemd_unit_state(unit, NULL), *said = NULL;
+
+        if (g_strcmp0(state, "active") != 0)
+                return false;
+        said = g_strdup_printf(
+                "STATUS=Waits for %s, which brings the image again\nEXTEND_TIMEOUT_USEC=%" G_GUINT64_FORMAT, unit,
+                (guint64) BRING_SEC * G_USEC_PER_SEC);
+        (void) notify_send(start->systemd, said, NULL);
+        return unit_restart(unit, NULL);
+}
+
 /* Without its image a container says why that could not be brought. */
 static bool find_root(Start *start, GError **error) {
         const ContainerRequest *request = &start->request;
@@ -199,8 +218,13 @@ static bool find_root(Start *start, GError **error) {
 
         if (!failure && find_in_stores(start, error))
                 return true;
-        if (!failure && request->image_unit && g_error_matches(*error, KT_ERROR, KT_ERROR_NOT_FOUND))
+        if (!failure && request->image_unit && g_error_matches(*error, KT_ERROR, KT_ERROR_NOT_FOUND)) {
+                if (bring_again(start)) {
+                        g_clear_error(error);
+                        return find_in_stores(start, error);
+                }
                 failure = unit_failure_find(request->image_unit);
+        }
         if (!failure)
                 return false;
         g_clear_error(error);

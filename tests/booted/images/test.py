@@ -178,6 +178,38 @@ def test_an_image_file_makes_a_service_ahead(machine):
     machine.run('systemctl stop one its-image')
 
 
+def test_an_image_that_is_removed_comes_again(machine):
+    """As podman image prune --all removes it, of a container whose .image file has brought it in this boot."""
+    registry.start(machine)
+    registry.push(machine, 'app:1', env=['IS=pulled'])
+    machine.container('its.image', f'[Image]\nImage={registry.NAME}/app:1\nRetry=0\n[Service]\nRestartSec=2\n', reload=False)
+    for name in ('one', 'two'):
+        container(machine, name, 'Image=its.image', '[Service]\nRestart=on-failure\nRestartSec=200ms\n')
+    machine.run('systemctl start one two')
+    assert machine.show('its-image', 'ActiveState') == 'active'
+
+    def remove():
+        machine.run(f'podman rmi {registry.NAME}/app:1; ! podman image exists {registry.NAME}/app:1')
+    remove()
+    machine.run('systemctl kill -s KILL one two')
+    machine.wait_for(lambda: all(machine.show(name, 'ActiveState') == 'active' and machine.show(name, 'NRestarts') != '0'
+                                 for name in ('one', 'two')))
+    assert machine.run('keyturnctl exec one env').out.count('IS=pulled') == 1
+    # Where it is only looked at what would be started, nothing is brought. Where it cannot be, it comes later.
+    machine.run('systemctl stop one two')
+    remove()
+    line = re.search('^ExecStart=(.*)$', machine.run('systemctl cat one').out, re.M)[1].replace(' run ', ' run --print-spec ')
+    assert machine.run(line.replace('%N', 'one'), check=False).status
+    assert machine.run(f'podman image exists {registry.NAME}/app:1', check=False).status
+    registry.stop(machine)
+    assert machine.run('systemctl start one', check=False).status
+    assert machine.show('one', 'ExecMainStatus') == '199' and 'its-image.service: ' in machine.show('one', 'StatusText')
+    registry.restart(machine)
+    machine.wait_for(lambda: machine.show('one', 'ActiveState') == 'active')
+    machine.run('systemctl stop one its-image')
+    forget(machine, 'app:1')
+
+
 def test_that_a_power_cut_may_have_torn_an_image_is_said(machine):
     registry.start(machine)
     registry.push(machine, 'app:1', size=100000)
