@@ -52,6 +52,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(SetupSummary, setup_summary_free)
 
 SetupSummary *netavark_parse_setup(const char *text, gsize length, GError **error);
 
+/* How such a document describes one of its networks. NULL with an error. */
+NetworkDefinition *netavark_parse_definition(const char *text, const char *network, GError **error);
+
 /* From what `netavark setup` has printed, a container's names file: lines "host ADDRESS NAME...", "nameserver
  * ADDRESS", "search DOMAIN", "gateway ADDRESS". Transfer full; NULL with KT_ERROR_FAILED. */
 char *netavark_format_names(const char *status, gsize length, const SetupSummary *setup, GError **error);

@@ -61,12 +61,9 @@ static NetworkDefinition *parse(const NetworkConf *conf, const char *name, const
         if (!path && g_str_equal(name, conf->default_network))
                 return network_definition_default(name, conf->default_subnet, error);
         if (!text)
-                return error_null(
-                        error, KT_ERROR_NOT_FOUND,
-                        "There is no network '%s': write %s.network, or make it with podman network create. If a "
-                        ".network file makes it, podman network prune may have removed it: restart that "
-                        "file's service",
-                        name, name);
+                return error_null(error, KT_ERROR_NOT_FOUND,
+                                  "There is no network '%s': write %s.network, or make it with podman network create",
+                                  name, name);
         definition = network_definition_parse(text, length, name, error);
         if (!definition)
                 g_prefix_error(error, "'%s': ", path);

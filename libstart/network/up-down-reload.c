@@ -7,6 +7,7 @@
 #include "libstart/base/fd.h"
 #include "libstart/base/log.h"
 #include "libstart/base/user-view.h"
+#include "libstart/network/description-renewal.h"
 #include "libstart/network/firewall.h"
 #include "libstart/network/host-ports.h"
 #include "libstart/network/idle.h"
@@ -373,7 +374,8 @@ bool up_command(const char *unit, const UpOptions *options, GError **error) {
         if (try_up(unit, options, &problem))
                 return true;
         network_unlock();
-        if (g_error_matches(problem, KT_ERROR, KT_ERROR_TAKEN) && idle_networks_end(unit))
+        if ((g_error_matches(problem, KT_ERROR, KT_ERROR_TAKEN) && idle_networks_end(unit)) ||
+            (g_error_matches(problem, KT_ERROR, KT_ERROR_NOT_FOUND) && network_describe_again(unit)))
                 return try_up(unit, options, error);
         g_propagate_error(error, g_steal_pointer(&problem));
         return false;

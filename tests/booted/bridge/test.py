@@ -241,7 +241,7 @@ def test_a_network_that_comes_later_is_tried_again(machine):
         machine.run('systemctl stop one; /usr/lib/keyturn/keyturn-network delete --name=later', check=False)
 
 
-def test_what_the_manuals_say_of_servers_and_files_that_have_gone(machine):
+def test_what_the_manuals_say_of_servers_that_have_gone(machine):
     machine.write('/etc/containers/systemd/lan.network', '[Network]\nSubnet=10.77.0.0/24\n')
     for name in ('one', 'two'):
         start(machine, name, f'Network=lan.network\nContainerName={name}')
@@ -252,12 +252,52 @@ def test_what_the_manuals_say_of_servers_and_files_that_have_gone(machine):
     # Debian 12's server does not always answer when it has begun anew.
     machine.wait_for(lambda: machine.run('systemctl reload keyturn-network@two', check=False).status == 0 and
                      machine.run(asked, check=False).status == 0, 120)
-    machine.run('systemctl stop one two; while ls -d /run/keyturn/network/one; do sleep 0.1; done 2>/dev/null; podman network prune -f; '
-                'rm -f /etc/containers/networks/systemd-lan.json')
+    machine.run('systemctl stop one two; rm /etc/containers/systemd/lan.network')
+
+
+def test_a_network_that_podman_has_pruned_is_the_same_again(machine):
+    """Nobody logs in to restart what described it; and who is in it meets who comes, though its subnet was chosen."""
+    machine.write('/etc/containers/systemd/lan.network', '[Network]\nSubnet=10.77.0.0/24\n')
+    machine.write('/etc/containers/systemd/any.network', '[Network]\n')
+    machine.write('/etc/containers/systemd/both.pod', '[Pod]\nNetwork=lan.network\n')
+    for name in ('one', 'two'):
+        start(machine, name, f'Network=lan.network\nNetwork=any.network\nContainerName={name}')
+    start(machine, 'member', 'Pod=both.pod')
+    addresses = inside(machine, 'two', 'ip -4 addr | grep inet')
+
+    def prune():
+        machine.run('podman network prune -f; rm -f /etc/containers/networks/systemd-*')  # Debian 12's knows other files
+
+    def stop(*names):
+        machine.run(['systemctl', 'stop', *names])
+        machine.wait_for(lambda: all(is_gone(machine, name) for name in names))
+    stop('one')
+    prune()
+    machine.run('systemctl restart both-pod; systemctl start one member')  # a pod's network is made anew
+    for asker, asked in (('one', 'two'), ('two', 'one')):
+        machine.wait_for(lambda: machine.run(['keyturnctl', 'exec', asker, 'nslookup', asked], check=False).status == 0)
+    assert inside(machine, 'two', 'ip -4 addr | grep inet') == addresses
+    # All have gone, and a start has what the file says now.
+    stop('one', 'two', 'member')
+    machine.run('systemctl stop both-pod')
+    machine.wait_for(lambda: is_gone(machine, 'both-pod'))
+    prune()
+    machine.write('/etc/containers/systemd/lan.network', '[Network]\nSubnet=10.78.0.0/24\n')
+    machine.reload()
+    machine.run('systemctl start one')
+    assert '10.78.0.' in inside(machine, 'one', 'ip -4 addr')
+    # What somebody requires by hand is not restarted; and one that cannot be described is said to be so.
+    machine.unit('by-hand', '[Service]\nType=oneshot\nRemainAfterExit=yes\nExecStart=true\n')
+    machine.unit('keyturn-network@one.service.d/by-hand.conf', '[Unit]\nRequires=by-hand.service\n')
+    stop('one')
+    prune()
+    machine.run('systemctl start by-hand; ip addr add 10.78.0.7/24 dev lo')
+    since = machine.show('by-hand', 'InvocationID')
     assert machine.run('systemctl start one', check=False).status
-    assert "restart that file's service" in machine.show('keyturn-network@one', 'StatusText')
-    machine.run('systemctl reset-failed; systemctl restart lan-network; systemctl start one; systemctl stop one; '
-                'rm /etc/containers/systemd/lan.network')
+    assert 'The subnet 10.78.0.0/24 is in use' in machine.journal('lan-network'), machine.journal('lan-network')
+    machine.run('ip addr del 10.78.0.7/24 dev lo; systemctl reset-failed; systemctl start one')
+    assert machine.show('by-hand', 'InvocationID') == since
+    machine.run('systemctl stop one lan-network any-network; rm /etc/containers/networks/systemd-*')
 
 
 def test_names_of_dashes_instances_and_templates(machine):
