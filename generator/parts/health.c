@@ -140,6 +140,7 @@ static void put_timer(const Conversion *container, Writer *writer, const char *p
                                "BindsTo=%s.service\n"
                                "Conflicts=shutdown.target\n"
                                "Before=shutdown.target\n"
+                               "IgnoreOnIsolate=yes\n"
                                "StartLimitIntervalSec=0\n\n"
                                "[Timer]\n"
                                "OnUnitInactiveSec=%" G_GUINT64_FORMAT "us\n"

@@ -153,6 +153,28 @@ def test_payload_that_ends_by_itself(machine):
     machine.wait_for(lambda: machine.show(stop_unit('again'), 'ActiveState') == 'inactive')
 
 
+def test_who_stays_when_another_target_is_isolated(machine):
+    """As `systemctl default` does after an emergency: what the target wants goes on, is checked, and is stopped by its image's
+    signal."""
+    machine.container('checked', '[Container]\nImage=localhost/test/busybox\nExec=sleep 1000\nStopSignal=SIGKILL\n'
+                      'HealthCmd=true\nHealthInterval=1s\n[Install]\nWantedBy=multi-user.target\n', reload=False)
+    machine.container('web', '[Container]\nImage=localhost/test/nginx\nNetwork=bridge\n[Install]\nWantedBy=multi-user.target\n')
+    machine.run('systemctl start checked web')
+    machine.wait_for(lambda: machine.show('keyturn-health-every@1s.timer', 'ActiveState') == 'active')
+    pids = [machine.show(name, 'MainPID') for name in ('checked', 'web')]
+    machine.run('systemctl isolate multi-user.target')
+    checked = machine.run('keyturnctl health checked').out
+    machine.wait_for(lambda: machine.run('keyturnctl health checked').out != checked)
+    assert [machine.show(name, 'MainPID') for name in ('checked', 'web')] == pids and '0' not in pids
+    assert machine.show(stop_unit('web'), 'ActiveState') == 'active'
+    machine.run('systemctl stop web')
+    assert state(machine, 'web') == ('inactive', 'success')
+    # What no target wants goes with all that is its own.
+    machine.run('rm /etc/containers/systemd/checked.container; systemctl daemon-reload; systemctl isolate multi-user.target')
+    assert machine.show('checked', 'ActiveState') == 'failed'  # killed, by its own signal
+    machine.wait_for(lambda: machine.show('keyturn-health-every@1s.timer', 'ActiveState') == 'inactive')
+
+
 def test_payload_that_ignores_the_images_signal(machine):
     container(machine, 'deaf', 'sleep 1000', IMAGE, more='StopTimeout=1')
     begin = time.monotonic()
