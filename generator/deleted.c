@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -12,6 +13,13 @@
 #include "keyturn-config.h"
 #include "libstart/base/paths.h"
 #include "libstart/value/names.h"
+
+/* Of what lies in /run for the system's manager, the one of this user's. Transfer full. */
+static char *find_place(const Run *run, const char *path) {
+        const char *users = keyturn_conf_is_users(run->conf) ? getenv("XDG_RUNTIME_DIR") ?: "/dev/null" : NULL;
+
+        return users ? g_strconcat(users, path + strlen("/run"), NULL) : g_strconcat(run->root, path, NULL);
+}
 
 /* The directory in it that libcrun has made for a container of that name. Transfer full; NULL where there is none. */
 static char *find_container(const char *directory) {
@@ -37,8 +45,9 @@ static char *find_text(const char *container, const char *start) {
 }
 
 /* systemd has a link for each unit that runs. What somebody runs by hand is no unit. */
-static bool runs(const char *root, const char *service) {
-        g_autofree char *link = g_strconcat(root, "/run/systemd/units/invocation:", service, NULL);
+static bool runs(const Run *run, const char *service) {
+        g_autofree char *links = find_place(run, "/run/systemd/units/invocation:"),
+                        *link = g_strconcat(links, service, NULL);
 
         return g_file_test(link, G_FILE_TEST_IS_SYMLINK);
 }
@@ -49,25 +58,38 @@ static bool is_made(const UnitNames *names, const char *service) {
         return unit_names_maker(names, service) || (template && unit_names_maker(names, template));
 }
 
-/* Is there a unit of that name, or a link, in a directory of lower priority than the generator's? Those that
- * --install has made do not count. */
+static bool is_in(const char *root, const char *directory, const char *kind, const char *service) {
+        g_autofree char *path = g_strconcat(root, directory, kind, service, NULL);
+        struct stat status;
+
+        return lstat(path, &status) == 0;
+}
+
+/* In what is hers alone. */
+static bool is_users_own(const Run *run, const char *kind, const char *service) {
+        g_autofree char *runtime = find_place(run, "/run");
+
+        return is_in("", runtime, kind, service) || is_in("", g_get_user_config_dir(), kind, service) ||
+               is_in("", g_get_user_data_dir(), kind, service);
+}
+
+/* Is there a unit of that name, or a link, in a directory that is none of a generator's? Those that --install has
+ * made do not count. */
 static bool has_unit(const Run *run, const char *service) {
         static const char *const directories[] = {
-                "/etc/systemd/system",     "/run/systemd/system", "/usr/local/lib/systemd/system",
-                "/usr/lib/systemd/system", "/lib/systemd/system", /* where it is not the same */
+                "/etc",     "/run",       "/usr/local/lib", "/usr/local/share",
+                "/usr/lib", "/usr/share", "/lib", /* where it is not the same */
         };
+        bool is_users = keyturn_conf_is_users(run->conf), found;
+        const char *kind = is_users ? "/systemd/user/" : "/systemd/system/";
 
         if (run->image_units &&
             g_ptr_array_find_with_equal_func((GPtrArray *) run->image_units, service, g_str_equal, NULL))
                 return false;
-        for (size_t i = 0; i < G_N_ELEMENTS(directories); i++) {
-                g_autofree char *path = g_strconcat(run->root, directories[i], "/", service, NULL);
-                struct stat status;
-
-                if (lstat(path, &status) == 0)
-                        return true;
-        }
-        return false;
+        found = is_users && is_users_own(run, kind, service);
+        for (size_t i = 0; i < G_N_ELEMENTS(directories); i++)
+                found |= is_in(run->root, directories[i], kind, service);
+        return found;
 }
 
 /* Then it was not made of a .container file, and systemd still knows all of it. */
@@ -78,7 +100,7 @@ static bool is_others(const Run *run, const char *service) {
 }
 
 static bool is_deleted(const Run *run, const char *service) {
-        return name_is_unit(service) && !is_made(run->names, service) && runs(run->root, service) &&
+        return name_is_unit(service) && !is_made(run->names, service) && runs(run, service) &&
                !is_others(run, service);
 }
 
@@ -104,7 +126,7 @@ static void join_pod(const Run *run, Conversion *stub, const char *container) {
                         *service = g_strconcat(pod ?: "", ".service", NULL),
                         *users = g_strdup_printf("keyturn-pod@%s.target", pod ?: "");
 
-        if (!pod || !name_is_unit(service) || !runs(run->root, service))
+        if (!pod || !name_is_unit(service) || !runs(run, service))
                 return;
         service_unit(stub->service, "BindsTo", service);
         service_unit(stub->service, "After", service);
@@ -140,7 +162,7 @@ static void finish_pod(const Run *run, Conversion *stub, const char *secrets) {
 /* keyturn-kube calls a pod's volume so. If another has such a name, what is stopped a little early is deleted,
  * too. */
 static void stop_with_pod(const Run *run, Service *volume) {
-        g_autofree char *above = g_strconcat(run->root, PATH_POD, NULL);
+        g_autofree char *above = find_place(run, PATH_POD);
         g_autoptr(GDir) entries = g_dir_open(above, 0, NULL);
         const char *entry;
 
@@ -208,7 +230,7 @@ static void put_container(Run *run, const char *directory, const char *entry, co
 }
 
 static void put_pod(Run *run, const char *directory, const char *entry, const char *service) {
-        g_autofree char *secrets = g_build_filename(run->root, PATH_KUBE, entry, NULL);
+        g_autofree char *above = find_place(run, PATH_KUBE), *secrets = g_build_filename(above, entry, NULL);
 
         put(run, service, ".pod", finish_pod, secrets);
 }
@@ -242,7 +264,7 @@ void deleted_put(Run *run) {
         g_autoptr(GHashTable) done = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 
         for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++) {
-                g_autofree char *directory = g_strconcat(run->root, kinds[i].directory, NULL);
+                g_autofree char *directory = find_place(run, kinds[i].directory);
                 g_autoptr(GDir) entries = g_dir_open(directory, 0, NULL);
                 const char *entry;
 

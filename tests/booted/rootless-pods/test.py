@@ -380,6 +380,32 @@ def test_the_pod_stays_if_it_is_to(machine):
         end(machine)
 
 
+def test_what_runs_while_its_files_are_deleted(machine):
+    """As root's: it is known, is stopped by its own signal, and leaves nothing."""
+    files = '/home/alice/.config/containers/systemd'
+    make_user(machine, 'alice')
+    as_user(machine, f'mkdir -p {files} ~/.config/systemd/user; printf "[Pod]\\n" >{files}/both.pod')
+    start(machine, 'deaf')  # sleep as the first process: it ignores what systemd sends by default
+    start(machine, 'many@', command='sleep 1000', check=False)
+    as_user(machine, 'systemctl --user start many@1')
+    start(machine, 'member', 'Pod=both.pod')
+    start(machine, 'other')
+    signal = show(machine, 'deaf', 'KillSignal')
+    machine.run(f'rm {files}/deaf.container {files}/many@.container {files}/member.container {files}/both.pod {files}/other.container')
+    machine.write('/home/alice/.config/systemd/user/other.service', '[Service]\nExecStart=sleep 1000\n')
+    as_user(machine, 'systemctl --user daemon-reload')
+    assert as_user(machine, 'keyturnctl --user list').out.count('file deleted') == 3
+    assert 'the file is gone' in show(machine, 'deaf', 'Description') and show(machine, 'deaf', 'KillSignal') == signal
+    assert inside(machine, 'echo inside', 'many@1') == 'inside'
+    assert 'refused' not in show(machine, 'other', 'Description'), 'it is a unit of its own'
+    machine.run('rm /home/alice/.config/systemd/user/other.service')
+    as_user(machine, 'systemctl --user daemon-reload; systemctl --user stop deaf many@1 member other')
+    machine.wait_for(lambda: show(machine, 'both-pod', 'ActiveState') == 'inactive')
+    machine.wait_for(lambda: machine.run('cd /run/user/1234/keyturn; ls -d deaf many* member other pod/* 2>/dev/null', check=False).out == '')
+    as_user(machine, 'systemctl --user daemon-reload')
+    assert as_user(machine, 'systemctl --user start deaf', check=False).status == 5  # there is no such unit
+
+
 def test_a_pasta_that_is_killed(machine):
     make_world(machine)
     pod(machine, 'PublishPort=8060:80')
