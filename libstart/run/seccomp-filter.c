@@ -2,7 +2,9 @@
 #include "libstart/run/seccomp-filter.h"
 #include "libstart/base/journal-message.h"
 #include "libstart/base/log.h"
+#include "libstart/base/user-view.h"
 #include "libstart/seccomp/obtain.h"
+#include "libstart/seccomp/parents-keyring.h"
 #include "libstart/seccomp/resolve.h"
 
 /* The container has its filter, and somebody should know what it cost. */
@@ -21,6 +23,7 @@ static void tell_origin(const SeccompOrigin *origin) {
 bool seccomp_filter_find(const ContainerRequest *request, guint64 capabilities,
                          runtime_spec_schema_config_linux *linux_, GBytes **ret, GError **error) {
         g_auto(SeccompOrigin) origin = { 0 };
+        g_autoptr(GBytes) filter = NULL;
 
         *ret = NULL;
         if (request->unconfined)
@@ -29,8 +32,11 @@ bool seccomp_filter_find(const ContainerRequest *request, guint64 capabilities,
                 linux_->seccomp = seccomp_resolved_for("", request->seccomp_profile, capabilities, error);
                 return linux_->seccomp;
         }
-        *ret = seccomp_filter_for("", request->seccomp_profile, capabilities, &origin, error);
-        if (*ret && origin.why)
+        filter = seccomp_filter_for("", request->seccomp_profile, capabilities, &origin, error);
+        if (!filter)
+                return false;
+        if (origin.why)
                 tell_origin(&origin);
-        return *ret;
+        *ret = user_view_is_entered() ? seccomp_keep_parents_keyring(filter) : g_steal_pointer(&filter);
+        return true;
 }

@@ -11,6 +11,7 @@
  *
  *   keys plant NAME SECONDS      join the session keyring NAME, give all rights to all, print the keys that come into
  *                                it
+ *   keys give SECONDS            the same with one of its own, which it gives to its parent
  *   keys put NAME DATA WORD...   put a key into a new session keyring, and execute the words
  *   keys add NAME DATA           put a key into the session keyring that there is, and stay
  *   keys get NAME                print one that is in the session keyring */
@@ -42,6 +43,8 @@ static int plant(const char *name, int seconds) {
         puts("planted");
         fflush(stdout);
         for (int i = 0; i < seconds * 10; i++) {
+                if (!name) /* it may have another parent by now */
+                        (void) syscall(SYS_keyctl, KEYCTL_SESSION_TO_PARENT);
                 long n = syscall(SYS_keyctl, KEYCTL_READ, keyring, keys, sizeof keys);
 
                 for (long j = 0; j < n / (long) sizeof *keys; j++)
@@ -56,6 +59,8 @@ int main(int argc, char **argv) {
 
         if (strcmp(what, "plant") == 0 && argc == 4)
                 return plant(argv[2], atoi(argv[3]));
+        if (strcmp(what, "give") == 0)
+                return plant(NULL, atoi(argv[2]));
         if (strcmp(what, "get") == 0)
                 return print(syscall(SYS_keyctl, KEYCTL_SEARCH, KEY_SPEC_SESSION_KEYRING, "user", argv[2], 0));
         if (strcmp(what, "add") == 0 && argc == 4) {

@@ -2,6 +2,7 @@
 """Containers of users' managers: systemctl --user, without root."""
 
 import os
+import subprocess
 
 from users import IMAGE, USERS, as_user, container, fails, inside, journal, make_podmans, make_user, renew_view, show, start
 
@@ -548,6 +549,28 @@ def test_starts_stops_and_kills_leave_nothing(machine):
                      'systemctl --user kill -s KILL --kill-whom=$( [ $((i % 2)) = 0 ] && echo main || echo all ) one; '
                      'systemctl --user stop one two; systemctl --user reset-failed; done', check=False, timeout=110)
     machine.is_as(before, left)
+
+
+def test_the_managers_keyring_stays(machine):
+    """Her manager is the payload's parent: with the payload's session keyring, it would have given all her services that one."""
+    os.makedirs(machine.path('/srv/bin'), exist_ok=True)
+    subprocess.run(['gcc', '-std=gnu17', '-O2', '-static', '-o', machine.path('/srv/bin/keys'),
+                    os.path.join(os.path.dirname(__file__), '../hostile-exec/keys.c')], check=True)
+    make_user(machine, 'bob')
+    # The keyring that pam_keyinit makes for a manager is the user's.
+    machine.write('/run/systemd/system/user@1235.service.d/60.conf',
+                  '[Service]\nExecStart=\nExecStart=/srv/bin/keys put its own /usr/lib/systemd/systemd --user\n')
+    machine.write('/etc/systemd/user/other.service', '[Service]\nExecStart=/srv/bin/keys add password hunter2\n')
+    machine.run('systemctl daemon-reload; systemctl restart user@1235')
+    start(machine, 'giver', 'Volume=/srv/bin:/attack', '/attack/keys give 60', 'bob')
+    machine.wait_for(lambda: 'planted' in journal(machine, 'giver'))
+    machine.run('sleep 1')
+    as_user(machine, 'systemctl --user start other', 'bob')
+    machine.wait_for(lambda: 'added' in journal(machine, 'other'))
+    machine.run('sleep 1')
+    assert 'hunter2' not in journal(machine, 'giver') and show(machine, 'giver', 'ActiveState', user='bob') == 'active'
+    machine.run('systemctl stop user@1235; rm -r /srv/bin /run/systemd/system/user@1235.service.d/60.conf '
+                '/etc/systemd/user/other.service; systemctl daemon-reload; systemctl start user@1235')
 
 
 def test_masks_of_the_hosts_sys(machine):
