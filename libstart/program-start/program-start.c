@@ -31,6 +31,7 @@
 #define PID_FILE ".private/pid"
 
 bool program_check(const RuntimeContainer *container, bool is_systemd, GError **error) {
+        const runtime_spec_schema_config_schema_hooks *hooks = container->spec->hooks;
         const char *program = container->request->runtime;
         RuntimeKind kind = runtime_kind_find(program);
 
@@ -46,6 +47,11 @@ bool program_check(const RuntimeContainer *container, bool is_systemd, GError **
                 return error_set(error, KT_ERROR_UNSUPPORTED,
                                  "'%s' passes no sockets into its sandbox: remove Runtime=, or the .socket unit",
                                  program);
+        if (hooks && hooks->create_container_len > 0)
+                return error_set(error, KT_ERROR_UNSUPPORTED,
+                                 "The hook '%s': '%s' leaves out createContainer hooks: remove Runtime=, or let no "
+                                 "such hook be for this container",
+                                 hooks->create_container[0]->path, program);
         return !container->spec->process->selinux_label ||
                error_set(error, KT_ERROR_UNSUPPORTED,
                          "'%s' does not know SELinux: remove Runtime=, or give its sandbox no label of a container's "

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -28,6 +29,7 @@ void runtime_program_execute(const GPtrArray *words) {
                 NULL,
         };
 
+        (void) umask(S_IWGRP | S_IWOTH); /* its hooks have this one, too; a start's own is 0 */
         (void) execve(words->pdata[0], (char **) words->pdata, environment);
 }
 
