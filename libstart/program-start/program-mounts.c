@@ -9,6 +9,7 @@
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/path-value.h"
+#include "libstart/base/resolve.h"
 #include "libstart/mount/bind-mounts.h"
 #include "libstart/mount/kernel-mounts.h"
 #include "libstart/mount/mask-links.h"
@@ -16,6 +17,7 @@
 #include "libstart/mount/mounts.h"
 #include "libstart/mount/root-file.h"
 #include "libstart/program-start/program-mounts.h"
+#include "libstart/userns/user-namespace.h"
 
 /* Slaves, so that volumes that want it see what the host mounts later, and the host sees nothing. */
 static bool separate(GError **error) {
@@ -59,11 +61,8 @@ static bool has_propagation(const ContainerMount *mount) {
 }
 
 /* Its options stay: they are OCI's, and say of the copy what they said of the source. */
-static bool make_one(const BindMountContext *context, ContainerMount *mount, const char *path, GError **error) {
-        _cleanup_close_ int fd = mount->is_bind ? bind_mount_clone(context, mount, error) :
-                                                  kernel_mount_make_detached(mount, &context->label, error);
-
-        if (fd < 0 || !make_mount_point(path, fd, error) || !mount_tree_attach(fd, path, error))
+static bool hand_over(int fd, ContainerMount *mount, const char *path, GError **error) {
+        if (!make_mount_point(path, fd, error) || !mount_tree_attach(fd, path, error))
                 return false;
         g_free(mount->oci->source);
         mount->oci->source = g_strdup(path);
@@ -98,33 +97,81 @@ static bool check_masks(const RuntimeContainer *container, int root, GError **er
         return true;
 }
 
+/* The runtime goes by paths, and what it has mounted decides where links lead by then. So all of it is mounted in a
+ * copy of the root as well, in the same order, where links are looked at. */
+static int open_copy(const RuntimeContainer *container, const char *path, GError **error) {
+        _cleanup_close_ int root = open(container->spec->root->path, O_PATH | O_DIRECTORY | O_CLOEXEC), copy = -1;
+
+        if (root >= 0)
+                copy = mount_tree_clone(root, 0);
+        if (copy < 0) {
+                error_set_errno(error, errno, "Cannot copy the container's root, '%s'", container->spec->root->path);
+                return -1;
+        }
+        return make_mount_point(path, copy, error) && mount_tree_attach(copy, path, error) ? fd_steal(&copy) : -1;
+}
+
+/* What is not there is made, as the runtime would make it; but in a user namespace that would be of other owners. */
+static bool put_into_copy(const RuntimeContainer *container, int copy, const ContainerMount *mount, int fd,
+                          GError **error) {
+        const UserNamespace *userns = container->userns;
+        const char *path = mount->oci->destination + 1;
+        _cleanup_close_ int own = mount_tree_clone(fd, AT_RECURSIVE), place = -1;
+
+        if (userns->uids && !mount->is_first) {
+                place = resolve_open(copy, path, O_PATH, 0, RESOLVE_IN_ROOT);
+                if (place < 0)
+                        return true;
+        } else if ((mount->is_first && !root_file_make_directory(copy, path, user_namespace_uid(userns, 0),
+                                                                 user_namespace_gid(userns, 0), error)) ||
+                   (place = root_file_open_mount_point(copy, path, fd, error)) < 0)
+                return false;
+        return mount_tree_put(own, place) ||
+               error_set_errno(error, errno, "Cannot mount on the container's '/%s'", path);
+}
+
+static bool make_one(const RuntimeContainer *container, const BindMountContext *context, ContainerMount *mount,
+                     const char *path, GError **error) {
+        bool is_handed = mount->is_bind || is_the_hosts(container, mount);
+        _cleanup_close_ int fd = -1;
+
+        if (!root_file_check_mount_point(context->root_fd, mount->oci->destination + 1, error))
+                return false;
+        if (!is_handed && !mount->is_first)
+                return true;
+        fd = mount->is_bind ? bind_mount_clone(context, mount, error) :
+                              kernel_mount_make_detached(mount, &context->label, error);
+        return fd >= 0 && put_into_copy(container, context->root_fd, mount, fd, error) &&
+               (!is_handed || hand_over(fd, mount, path, error));
+}
+
+static bool make_all(const RuntimeContainer *container, BindMountContext *context, const char *directory,
+                     GError **error) {
+        for (guint i = 0; i < container->mounts->n_mounts; i++) {
+                ContainerMount *mount = container->mounts->mounts[i];
+                g_autofree char *path = g_strdup_printf("%s/%u", directory, i);
+
+                context->is_shared = !(mount->flags & MS_SLAVE);
+                if (!make_one(container, context, mount, path, error))
+                        return false;
+        }
+        return true;
+}
+
 bool program_mounts_make(const RuntimeContainer *container, const char *directory, GError **error) {
         BindMountContext context = {
                 .request = container->request,
                 .userns = container->userns,
                 .label = container->label,
         };
-        _cleanup_close_ int root = -1;
+        g_autofree char *path = g_build_filename(directory, "root", NULL);
+        _cleanup_close_ int copy = -1;
 
         if (!separate(error) || !attach_root(container, error) || !make_directory(directory, error))
                 return false;
-        root = open(container->spec->root->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-        if (root < 0)
-                return error_set_errno(error, errno, "Cannot open the container's root, '%s'",
-                                       container->spec->root->path);
-        if (!check_masks(container, root, error))
-                return false;
-        context.root_fd = root;
-        for (guint i = 0; i < container->mounts->n_mounts; i++) {
-                ContainerMount *mount = container->mounts->mounts[i];
-                g_autofree char *path = g_strdup_printf("%s/%u", directory, i);
-
-                context.is_shared = !(mount->flags & MS_SLAVE);
-                if (!root_file_check_mount_point(root, mount->oci->destination + 1, error) ||
-                    ((mount->is_bind || is_the_hosts(container, mount)) && !make_one(&context, mount, path, error)))
-                        return false;
-        }
-        return true;
+        copy = context.root_fd = open_copy(container, path, error);
+        return copy >= 0 && check_masks(container, copy, error) && make_all(container, &context, directory, error) &&
+               (umount2(path, MNT_DETACH) == 0 || error_set_errno(error, errno, "Cannot unmount '%s'", path));
 }
 
 void program_mounts_detach(const RuntimeContainer *container, const char *directory) {

@@ -256,7 +256,8 @@ def facts(machine, name):
 
 # Which file stands for one that is hidden, and how a runtime mounts it; crun and runc forget on remounts that the root
 # has no devices, which the unit's DevicePolicy= sees to; and crun gives the container's user the /dev/null of its own.
-OTHERWISE = re.compile(r'(mount|masked) /(proc|sys)/|mount (/home tmpfs|/sys sysfs) whole ro|mount / overlay |device /dev/(core|null) |'
+# What an overlay (/lower) writes to lies below it with crun's library only.
+OTHERWISE = re.compile(r'(mount|masked) /(proc|sys)/|mount (/home tmpfs|/sys sysfs) whole ro|mount (/ overlay|/lower tmpfs) |device /dev/(core|null) |'
                        r'sysctl kernel/hostname|hostname |env HOSTNAME|file /etc/host')
 PROTECTED = ('Seccomp', 'NoNewPrivs', 'CapInh', 'CapPrm', 'CapEff', 'CapBnd', 'CapAmb')
 
@@ -487,3 +488,36 @@ def test_names_of_runtimes(machine):
     container(machine, 'named', None, lines='PodmanArgs=--runtime=crun')
     assert '--runtime-program' not in machine.run('systemctl cat named').out.split('ExecStart=')[-1]
     machine.run('systemctl start named')
+
+
+def test_a_link_leads_no_mount_onto_what_protects(machine):
+    """CVE-2019-16884, CVE-2019-19921: crun follows a link of the image's, or one in a shared volume, when /proc is mounted already."""
+    machine.run('''
+        rm -rf /srv/linked /srv/data /srv/fake; mkdir -p /srv/linked/bin /srv/data /srv/fake/sys
+        cp /bin/busybox /srv/linked/bin/; ln -s busybox /srv/linked/bin/sh
+        ln -s /proc /srv/linked/a; ln -s /sys/kernel /srv/linked/b; ln -s dev /srv/linked/c; ln -s /proc/self /srv/linked/d
+        ln -s /proc /srv/data/a; tar -C /srv/linked -c . | podman import -q - localhost/test/linked >/dev/null''')
+    users = 'UIDMap=0:100000:65536\nGIDMap=0:100000:65536\n'
+    for runtime, keys in (*((runtime, '') for runtime in RUNTIMES), *((runtime, users) for runtime in PROGRAMS)):
+        for place in ('/a', '/b', '/c', '/a/sys', '/d/attr', *(() if keys else ('/vol/a',))):
+            container(machine, 'led', runtime, 'sh -c "echo it has run"', service='Type=oneshot', image='localhost/test/linked',
+                      lines=f'{keys}Volume=/srv/data:/vol\nVolume=/srv/fake:{place}')
+            machine.mark()
+            assert machine.run('systemctl start led', check=False).status != 0, (runtime, place)
+            said = machine.journal('led')
+            assert 'a link in it leads into /proc, /sys or /dev' in said, (runtime, place, said)
+        container(machine, 'led', runtime, 'sh -c "echo it has run"', service='Type=oneshot', image='localhost/test/linked',
+                  lines=f'{keys}Volume=/srv/data:/vol\nVolume=/srv/fake:/vol/own/fake\nVolume=/srv/fake:/x/y')
+        machine.run('systemctl start led')
+    machine.run('podman rmi -f localhost/test/linked; rm -r /srv/linked /srv/data /srv/fake')
+
+
+def test_an_overlay_below_a_tmpfs_in_a_user_namespace(machine):
+    """What it writes to was mounted in the root, and copied into the tmpfs."""
+    machine.run('rm -rf /srv/lower; mkdir -p /srv/lower; echo old >/srv/lower/file; chmod -R go+rwX /srv/lower')
+    for runtime in PROGRAMS:
+        container(machine, 'below', runtime, lines='UIDMap=0:100000:65536\nGIDMap=0:100000:65536\nTmpfs=/t\nVolume=/srv/lower:/t/o:O')
+        machine.run('systemctl start below')
+        seen = machine.run('keyturnctl exec below sh -c "echo new >/t/o/file; cat /t/o/file; grep -c /t/o /proc/self/mounts"').out
+        assert seen == 'new\n1\n' and machine.read('/srv/lower/file') == 'old\n', (runtime, seen)
+        machine.run('systemctl stop below')
