@@ -5,6 +5,7 @@
 #include "generator/files/names.h"
 #include "generator/network/network-unit.h"
 #include "generator/refused.h"
+#include "generator/unit/own-name.h"
 #include "generator/unit/specifiers.h"
 #include "keyturn-config.h"
 #include "libstart/base/printable.h"
@@ -85,6 +86,27 @@ static void fail_start(Conversion *container) {
         service_set(service, "RestartPreventExitStatus", "125");
 }
 
+/* Nothing says what is to be made ahead: it would fail beside the service, with words about itself. It stays wanted,
+ * and with that as it is below a container that still runs. */
+static void make_nothing_ahead(const Run *run, const Conversion *container) {
+        static const char *const kinds[] = { "copy", "network", "pasta", "ports", "userns" };
+        g_auto(OwnName) own = { 0 };
+
+        own_name_find(container->service->name, &own);
+        for (size_t i = 0; i < G_N_ELEMENTS(kinds) && !own_name_has_instance(&own); i++) {
+                g_autofree char *unit = own_name_unit(&own, kinds[i]),
+                                *file = own_name_file(&own, kinds[i], "50-keyturn-refused.conf");
+                g_autoptr(GString) text = g_string_new("# Made by keyturn-generator; do not edit.\n"
+                                                       "[Unit]\nConditionPathExists=!/\n\n"
+                                                       "[Service]\nExecStart=\nExecStart=/bin/true\n");
+
+                if (strstr(container->service->unit_first->str, unit) ||
+                    strstr(container->service->unit_last->str, unit))
+                        writer_put_file(run->writer, container->source->path, file, container->source->unit->readers,
+                                        text);
+        }
+}
+
 /* Is the name its own? That of a file which is Podman's may be another file's, too. */
 static bool has_name(const Run *run, const Conversion *container) {
         const SourceFile *maker = unit_names_maker(run->names, container->service->name);
@@ -102,6 +124,7 @@ void refused_put(const Run *run, Conversion *container) {
                 return;
         fail_start(container);
         network_unit_depend(container);
+        make_nothing_ahead(run, container);
         text = service_print(container->service, source->path);
         writer_put_unit(run->writer, source->path, container->service, source->unit->readers, text);
 }

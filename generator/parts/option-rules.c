@@ -137,6 +137,8 @@ static void warn_of_privileged(Conversion *container) {
 static void warn(Conversion *container) {
         const LaunchArgs *args = container->args;
 
+        if (container->is_users) /* who has none of these */
+                return;
         if (args->privileged == FLAG_TRUE)
                 warn_of_privileged(container);
         if (args->runtime &&

@@ -228,6 +228,28 @@ def test_what_fails_is_said(machine):
     assert 'keyturn-network@one.service makes it' in machine.journal('one.service'), machine.journal('one.service')
 
 
+def test_a_refused_file_fails_alone(machine):
+    """What is made ahead of it says nothing besides; below a container that still runs it stays."""
+    make_www(machine)
+    keys, wrong = 'PublishPort=8099:80\nVolume=/run/www:/www', 'PodmanArgs=--cgroup-parent=x'
+    start(machine, 'one', keys, SERVER)
+    machine.container('one', f'[Container]\nImage=localhost/test/busybox\n{keys}\n{wrong}\nStopSignal=SIGKILL\n')
+    assert machine.show('one', 'ActiveState') == 'active'
+    assert ask(machine, 'http://10.88.0.1:8099/') == 'hello\n'
+    machine.run('systemctl stop one')
+    machine.wait_for(lambda: is_gone(machine, 'one'))
+    for _ in range(2):
+        assert machine.run('systemctl start one', check=False).status != 0
+    failed = machine.run('systemctl --failed --plain --no-legend').out
+    assert [line.split()[0] for line in failed.splitlines()] == ['one.service'], failed
+    assert '--cgroup-parent' in machine.journal('one.service') and 'up needs a --network' not in machine.journal(), machine.journal()
+    machine.run('systemctl reset-failed')
+    start(machine, 'one', keys, SERVER)
+    assert ask(machine, 'http://10.88.0.1:8099/') == 'hello\n'
+    machine.run('systemctl stop one')
+    machine.wait_for(lambda: is_gone(machine, 'one'))
+
+
 def test_a_network_that_comes_later_is_tried_again(machine):
     machine.container('one', '[Container]\nImage=localhost/test/busybox\nNetwork=later\nExec=sleep 1000\nStopSignal=SIGKILL\n'
                       '[Service]\nRestart=always\nRestartSec=300ms\n[Unit]\nStartLimitIntervalSec=0\n')

@@ -304,6 +304,26 @@ def test_what_fails_says_why(machine):
     stop_all(machine)
 
 
+def test_a_refused_file_fails_alone(machine):
+    """With a bridge, a port, ids and a copy of its image that would be made ahead of it."""
+    make_world(machine)
+    keys = 'PublishPort=8080:80\nNetwork=bridge\nUserNS=keep-id\nUser=0'
+    start(machine, keys=keys, command=SERVER)
+    machine.wait_for(lambda: fetch(machine, 8080) == 'from inside')
+    container(machine, 'mine', f'[Container]\nImage={IMAGE}\n{keys}\nPodmanArgs=--pid=host --privileged\nStopSignal=SIGKILL\n')
+    assert fetch(machine, 8080) == 'from inside'
+    as_user(machine, 'systemctl --user stop mine')
+    assert as_user(machine, 'systemctl --user start mine', check=False).status
+    failed = as_user(machine, 'systemctl --user --failed --plain --no-legend').out
+    assert [line.split()[0] for line in failed.splitlines()] == ['mine.service'], failed
+    said = machine.journal()
+    assert '(--pid)' in said and 'up needs a --network' not in said and 'has no ExecStart' not in said, said
+    as_user(machine, 'systemctl --user reset-failed')
+    start(machine, keys=keys, command=SERVER)
+    machine.wait_for(lambda: fetch(machine, 8080) == 'from inside')
+    as_user(machine, 'systemctl --user stop mine')
+
+
 def test_what_is_refused_with_its_line(machine):
     make_user(machine, 'alice')
     wrong = []
