@@ -130,6 +130,22 @@ bool container_unit_read_words(ContainerUnit *container, char **words, GError **
                (container->args->name || error_set(error, KT_ERROR_USAGE, "its ExecStart= has no --name"));
 }
 
+/* In a name, too, systemd expands variables only then: it is that of what the start has left. */
+static void find_started_name(ContainerUnit *container) {
+        g_autofree char *directory = container_unit_state_dir(container);
+        g_autoptr(GDir) entries = strchr(container->args->name, '$') ? g_dir_open(directory, 0, NULL) : NULL;
+        const char *entry;
+
+        while (entries && (entry = g_dir_read_name(entries))) {
+                g_autofree char *status = g_build_filename(directory, entry, "status", NULL);
+
+                if (!g_file_test(status, G_FILE_TEST_EXISTS))
+                        continue;
+                g_free(container->args->name);
+                container->args->name = g_strdup(entry);
+        }
+}
+
 static bool is_stopped(const ContainerUnit *container) {
         return g_str_equal(container->active, "inactive") || g_str_equal(container->active, "failed");
 }
@@ -144,6 +160,7 @@ static bool read_unit(sd_bus *bus, const char *path, ContainerUnit *container, G
                 return false;
         if (!container->args)
                 return true;
+        find_started_name(container);
         container->active = unit_string(bus, path, BUS_UNIT, "ActiveState");
         if (!container->active[0])
                 return error_set(error, KT_ERROR_FAILED, "Cannot read a unit's ActiveState=");

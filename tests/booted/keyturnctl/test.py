@@ -391,16 +391,21 @@ def test_variables(machine):
     machine.container('variable', f'''
         [Container]
         Image={BUSYBOX}
+        ContainerName=to-${{WHAT}}-job
         Volume=${{WHERE}}:/data
         Exec=sleep 1000
 
         [Service]
-        Environment=WHERE=/srv
+        Environment=WHERE=/srv WHAT=31
         KillSignal=SIGKILL
     ''')
     machine.run('systemctl start variable')
-    assert [c['unit'] for c in json.loads(ctl(machine, 'list --json'))] == ['variable.service']
-    ctl(machine, 'exec variable test -d /data')
+    assert [(c['unit'], c['container'], c['state']) for c in json.loads(ctl(machine, 'list --json'))] == \
+        [('variable.service', 'to-31-job', 'active (running)')]
+    for name in ('variable', 'to-31-job'):
+        ctl(machine, f'exec {name} test -d /data')
+    machine.run('systemctl stop variable')
+    assert [c['container'] for c in json.loads(ctl(machine, 'list --json'))] == ['to-${WHAT}-job']
 
 
 def test_no_longer_a_container(machine):
