@@ -238,6 +238,17 @@ def test_what_is_not_there_is_refused_with_its_line(machine):
     assert not wrong, wrong
 
 
+def test_a_service_in_a_user_namespace_of_its_own_is_told_why(machine):
+    make_user(machine, 'alice')
+    for key in ('PrivateTmp=yes', 'ProtectHome=yes', 'PrivateUsers=yes'):
+        container(machine, 'mine', f'[Container]\nImage={IMAGE}\nExec=sleep 1000\n[Service]\nKillSignal=SIGKILL\n{key}\n')
+        failed = as_user(machine, 'systemctl --user start mine', check=False).status
+        assert failed or machine.suite == 'bookworm', key  # whose systemd makes none for most
+        as_user(machine, 'systemctl --user stop mine; systemctl --user reset-failed')
+    if machine.suite != 'bookworm':
+        assert journal(machine).count('remove them from [Service]') >= 3, journal(machine)
+
+
 def test_what_a_user_may_not_is_refused_with_what_to_do(machine):
     """By the generator with the file's line, as --verify says it; by the start where only that can tell."""
     make_user(machine, 'alice')
