@@ -155,11 +155,10 @@ bool json_copy_string(yajl_val value, void *string, GError **error) {
 }
 
 bool json_copy_path(yajl_val value, void *path, GError **error) {
-        const char *text = NULL;
+        char *const *copy = path;
 
-        return json_get_string(value, &text, error) &&
-               (text[0] == '/' || error_set(error, KT_ERROR_FAILED, "'%s' is not an absolute path", text)) &&
-               json_copy_string(value, path, error);
+        return json_copy_string(value, path, error) &&
+               ((*copy)[0] == '/' || error_set(error, KT_ERROR_FAILED, "'%s' is not an absolute path", *copy));
 }
 
 /* From the digits: yajl's own integer is signed, and arguments of system calls use all 64 bits. */
