@@ -19,10 +19,7 @@ GPtrArray *requests_load_file(const char *path, GError **error) {
                 return NULL;
         if (!text)
                 return error_null_errno(error, ENOENT, "Cannot open '%s'", path);
-        GPtrArray *requests = seccomp_requests_parse_dropin(text, error);
-        if (!requests)
-                g_prefix_error(error, "'%s': ", path);
-        return requests;
+        return seccomp_requests_parse_dropin(text, error) ?: error_prefix_null(error, "'%s': ", path);
 }
 
 GPtrArray *requests_load(const char *root, GError **error) {

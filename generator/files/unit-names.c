@@ -140,16 +140,13 @@ static char *translate_instance(const UnitNames *names, const char *word) {
 
 char *unit_names_translate(const UnitNames *names, const char *word, GError **error) {
         const char *service = g_hash_table_lookup(names->services, word);
-        char *instance;
 
         if (!name_suffix(word))
                 return g_strdup(word);
         if (service)
                 return g_strdup(service);
-        instance = translate_instance(names, word);
-        if (!instance)
-                error_set(error, KT_ERROR_NOT_FOUND, "'%s': there is no such file in the search path", word);
-        return instance;
+        return translate_instance(names, word) ?:
+                       error_null(error, KT_ERROR_NOT_FOUND, "'%s': there is no such file in the search path", word);
 }
 
 const SourceFile *unit_names_refer(const UnitNames *names, const char *file, char **ret_service, GError **error) {

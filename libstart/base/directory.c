@@ -72,14 +72,11 @@ static bool read_names(DIR *stream, GStrvBuilder *names) {
 /* Not by GDir, which tells no error from the end, and whose errors load the locale's character set in a start. */
 char **directory_list(const char *path, GError **error) {
         g_autoptr(GStrvBuilder) names = g_strv_builder_new();
-        DIR *stream = opendir(path);
-        bool is_whole = stream ? read_names(stream, names) : errno == ENOENT || errno == ENOTDIR;
+        g_autoptr(DIR) stream = opendir(path);
 
-        if (!is_whole)
-                error_set_errno(error, errno, "Cannot read '%s'", path);
-        if (stream)
-                closedir(stream);
-        return is_whole ? g_strv_builder_end(names) : NULL;
+        if (stream ? read_names(stream, names) : errno == ENOENT || errno == ENOTDIR)
+                return g_strv_builder_end(names);
+        return error_null_errno(error, errno, "Cannot read '%s'", path);
 }
 
 #define UNFINISHED ".new"

@@ -86,12 +86,10 @@ int user_view_lock(GError **error) {
         _cleanup_close_ int fd = path ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644) : -1;
 
         if (!path)
-                error_set(error, KT_ERROR_USAGE, "XDG_RUNTIME_DIR is not set");
-        else if (fd < 0 || flock(fd, LOCK_EX) < 0)
-                error_set_errno(error, errno, "Cannot lock '%s'", path);
-        else
-                return fd_steal(&fd);
-        return -1;
+                return error_negative(error, KT_ERROR_USAGE, "XDG_RUNTIME_DIR is not set");
+        if (fd < 0 || flock(fd, LOCK_EX) < 0)
+                return error_negative_errno(error, errno, "Cannot lock '%s'", path);
+        return fd_steal(&fd);
 }
 
 /* Always as long, over what was there, so that it needs no room. Who reads half of each finds no such process, and

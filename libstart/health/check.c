@@ -81,9 +81,7 @@ static char *read_fd(int fd, const char *name, size_t max, GError **error) {
 static int open_at(const Check *check, const char *name, GError **error) {
         int fd = openat(check->directory, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 
-        if (fd < 0)
-                error_set_errno(error, errno, "Cannot open '%s'", name);
-        return fd;
+        return fd >= 0 ? fd : error_negative_errno(error, errno, "Cannot open '%s'", name);
 }
 
 static bool lock(const Check *check, bool wait, GError **error) {

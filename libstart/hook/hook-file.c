@@ -165,7 +165,6 @@ HookFile *hook_file_parse(const char *text, gsize length, GError **error) {
 
 HookFile *hook_file_read(const char *path, GError **error) {
         g_autofree char *text = NULL;
-        HookFile *file;
         size_t length;
 
         if (!file_read(path, &text, &length, error))
@@ -173,8 +172,5 @@ HookFile *hook_file_read(const char *path, GError **error) {
         if (!text)
                 return error_null(error, KT_ERROR_NOT_FOUND,
                                   "Hook '%s' is gone since the unit was made; run systemctl daemon-reload", path);
-        file = hook_file_parse(text, length, error);
-        if (!file)
-                g_prefix_error(error, "Hook '%s': ", path);
-        return file;
+        return hook_file_parse(text, length, error) ?: error_prefix_null(error, "Hook '%s': ", path);
 }

@@ -270,9 +270,7 @@ static int walk_open(const char *path, int flags, const GArray *untrusted, bool 
                 g_clear_pointer(&name, g_free);
         }
         fd = open_end(&walk, flags);
-        if (fd < 0)
-                error_set_errno(error, errno, "Cannot open '%s'", path);
-        return fd;
+        return fd >= 0 ? fd : error_negative_errno(error, errno, "Cannot open '%s'", path);
 }
 
 /* One that is not there, or cannot be reached without such a link, does not count: nothing lies in it. */

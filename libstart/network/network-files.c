@@ -56,18 +56,13 @@ static bool read_text(const NetworkConf *conf, const char *name, char **ret_path
 
 static NetworkDefinition *parse(const NetworkConf *conf, const char *name, const char *path, const char *text,
                                 size_t length, GError **error) {
-        NetworkDefinition *definition;
-
         if (!path && g_str_equal(name, conf->default_network))
                 return network_definition_default(name, conf->default_subnet, error);
         if (!text)
                 return error_null(error, KT_ERROR_NOT_FOUND,
                                   "There is no network '%s': write %s.network, or make it with podman network create",
                                   name, name);
-        definition = network_definition_parse(text, length, name, error);
-        if (!definition)
-                g_prefix_error(error, "'%s': ", path);
-        return definition;
+        return network_definition_parse(text, length, name, error) ?: error_prefix_null(error, "'%s': ", path);
 }
 
 NetworkDefinition *network_files_find(const NetworkConf *conf, const char *name, GError **error) {

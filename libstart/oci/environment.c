@@ -295,11 +295,8 @@ static void add_defaults(Environment *env, const SpecInput *input) {
 
 /* The container's --env, with those that keyturn-generator wrote apart. Transfer container. */
 static GPtrArray *merge_list(const SpecInput *input, GError **error) {
-        GPtrArray *all = env_list_merge(input->env_list, input->env_list_length, input->request->env, error);
-
-        if (!all)
-                g_prefix_error(error, "'%s': ", input->request->env_list);
-        return all;
+        return env_list_merge(input->env_list, input->env_list_length, input->request->env, error) ?:
+                       error_prefix_null(error, "'%s': ", input->request->env_list);
 }
 
 static bool add_sources(Environment *env, const SpecInput *input, const GPtrArray *own, GError **error) {

@@ -272,9 +272,5 @@ static MountRequest *parse_fields(const char *value, GError **error) {
 }
 
 MountRequest *mount_request_parse_mount(const char *value, GError **error) {
-        MountRequest *request = parse_fields(value, error);
-
-        if (!request)
-                g_prefix_error(error, "mount '%s': ", value);
-        return request;
+        return parse_fields(value, error) ?: error_prefix_null(error, "mount '%s': ", value);
 }

@@ -239,9 +239,7 @@ static int open_own_cgroup(GError **error) {
                         "The machine has no unified cgroup hierarchy (cgroup v2), so that devices cannot be allowed "
                         "at the start: name the nodes one by one in AddDevice=");
         fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        if (fd < 0)
-                error_set_errno(error, errno, "Cannot open the service's cgroup, '%s'", path);
-        return fd;
+        return fd >= 0 ? fd : error_negative_errno(error, errno, "Cannot open the service's cgroup, '%s'", path);
 }
 
 bool device_guard_set(const GPtrArray *nodes, const GArray *rules, const runtime_spec_schema_config_linux *linux_,

@@ -105,9 +105,7 @@ static pid_t fork_midwife(Midwife *midwife, GError **error) {
         if (stack == MAP_FAILED)
                 return error_negative_errno(error, errno, "Cannot allocate a stack");
         pid = clone(midwife_main, stack + MIDWIFE_STACK_SIZE, CLONE_VM | SIGCHLD, midwife);
-        if (pid < 0)
-                error_set_errno(error, errno, "Cannot fork");
-        return pid;
+        return pid >= 0 ? pid : error_negative_errno(error, errno, "Cannot fork");
 }
 
 /* Returns at once where the payload is not traced, and so cannot be waited for. */
@@ -243,9 +241,7 @@ static int watch_children(GError **error) {
         sigaddset(&mask, SIGCHLD);
         sigprocmask(SIG_BLOCK, &mask, NULL); /* libcrun unblocks it for the payload */
         fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
-        if (fd < 0)
-                error_set_errno(error, errno, "Cannot wait for signals");
-        return fd;
+        return fd >= 0 ? fd : error_negative_errno(error, errno, "Cannot wait for signals");
 }
 
 bool hand_over(const RuntimeContainer *container, Notify *notify, const char *state, const HandOverCalls *calls,

@@ -14,9 +14,7 @@ static int open_file(const RuntimeContainer *container, const char *name, GError
         g_autofree char *path = g_build_filename(container->state_root, container->id, name, NULL);
         int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
-        if (fd < 0)
-                error_set_errno(error, errno, "Cannot write '%s'", path);
-        return fd;
+        return fd >= 0 ? fd : error_negative_errno(error, errno, "Cannot write '%s'", path);
 }
 
 bool runtime_state_describe(const RuntimeContainer *container, GError **error) {

@@ -32,9 +32,7 @@ SeccompCacheEntry *seccomp_cache_read(const char *dir, const char *name, GError 
                 return NULL;
         if (check_owner(&st, error))
                 entry = seccomp_cache_decode(data, (gsize) st.st_size, error);
-        if (!entry)
-                g_prefix_error(error, "%s: ", quoted);
-        return entry;
+        return entry ?: error_prefix_null(error, "%s: ", quoted);
 }
 
 bool seccomp_cache_write(const char *dir, const char *name, const SeccompCacheEntry *entry, GError **error) {

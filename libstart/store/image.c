@@ -70,10 +70,8 @@ static char *read_manifest(const char *store, const ImageRecord *record, const c
         g_autofree char *text = read_big_data(store, record, key, digest, &length, error);
         if (!text)
                 return NULL;
-        char *next = manifest_parse(text, length, manifest_architecture(), ret_is_list, error);
-        if (!next)
-                g_prefix_error(error, "its file '%s': ", key);
-        return next;
+        return manifest_parse(text, length, manifest_architecture(), ret_is_list, error) ?:
+                       error_prefix_null(error, "its file '%s': ", key);
 }
 
 /* Of a list of manifests: the one for this machine, which is stored with the image or is another image. match becomes

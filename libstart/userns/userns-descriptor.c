@@ -95,9 +95,7 @@ static int write_maps_and_open(pid_t pid, const GArray *uids, const GArray *gids
         if (!write_map(pid, "uid_map", uids, error) || !write_map(pid, "gid_map", gids, error))
                 return -1;
         fd = open_of(pid, "ns/user", O_RDONLY);
-        if (fd < 0)
-                error_set_errno(error, errno, "Cannot open a user namespace");
-        return fd;
+        return fd >= 0 ? fd : error_negative_errno(error, errno, "Cannot open a user namespace");
 }
 
 static int make_in_view(const GArray *uids, const GArray *gids, GError **error) {

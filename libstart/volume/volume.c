@@ -81,9 +81,7 @@ static int make_directory(int parent, const char *name, mode_t mode) {
 int volume_open_data(int volume, const char *name, GError **error) {
         int fd = open_directory(volume, DATA);
 
-        if (fd < 0)
-                error_set_errno(error, errno, "Cannot open the volume '%s'", name);
-        return fd;
+        return fd >= 0 ? fd : error_negative_errno(error, errno, "Cannot open the volume '%s'", name);
 }
 
 /* An empty one in its place would be taken for it, by a database, and for ever. */

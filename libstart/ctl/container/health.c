@@ -14,7 +14,6 @@ static HealthRecord *read_record(const ContainerUnit *container, GError **error)
         g_autofree char *root = container_unit_state_dir(container);
         g_autofree char *path = g_build_filename(root, HEALTH_RECORD_FILE, NULL), *text = NULL;
         g_autoptr(GError) problem = NULL;
-        HealthRecord *record;
 
         if (!g_file_get_contents(path, &text, NULL, &problem)) {
                 if (g_error_matches(problem, G_FILE_ERROR, G_FILE_ERROR_ACCES))
@@ -24,10 +23,7 @@ static HealthRecord *read_record(const ContainerUnit *container, GError **error)
                         error_set(error, KT_ERROR_FAILED, "%s", problem->message);
                 return NULL;
         }
-        record = health_record_parse(text, error);
-        if (!record)
-                g_prefix_error(error, "%s: ", path);
-        return record;
+        return health_record_parse(text, error) ?: error_prefix_null(error, "%s: ", path);
 }
 
 char *health_describe(const ContainerUnit *container, GError **error) {

@@ -146,9 +146,7 @@ static int open_root(int payload, bool clone, GError **error) {
         leave(own);
         if (here >= 0)
                 (void) !fchdir(here);
-        if (root < 0)
-                error_set_errno(error, errnum, "Cannot open the container's root");
-        return root;
+        return root >= 0 ? root : error_negative_errno(error, errnum, "Cannot open the container's root");
 }
 
 bool payload_is_in_sandbox(const ContainerUnit *container) {
