@@ -6,6 +6,7 @@
 #include <sys/time.h>
 #include <sys/uio.h>
 
+#include "libstart/base/fd.h"
 #include "libstart/base/socket.h"
 #include "libstart/relay/journal-entry.h"
 
@@ -18,16 +19,15 @@ void journal_entry_fields(const char *unit, const char *tag, char ret[JOURNAL_FI
                    tag);
 }
 
-/* A worker's own, as long as it lives. */
-static int open_socket(void) {
-        static int fd = -1;
+/* A worker's own, as long as it lives, or until the journal has another one. */
+static int open_socket(int *fd) {
         const struct timeval patience = { .tv_sec = 2 };
 
-        if (fd < 0)
-                fd = socket_connect(SOCK_DGRAM, ADDRESS, NULL);
-        if (fd >= 0)
-                (void) setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
-        return fd;
+        if (*fd < 0)
+                *fd = socket_connect(SOCK_DGRAM, ADDRESS, NULL);
+        if (*fd >= 0)
+                (void) setsockopt(*fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+        return *fd;
 }
 
 /* "<6>": the level, or 0; *line is what follows. */
@@ -42,8 +42,9 @@ static int take_level(const char **line, size_t *size) {
         return level;
 }
 
-/* The message has its length before it, so that nothing in it is a field. */
-static void send_entry(int fd, const char *fields, int level, const char *line, size_t size) {
+/* The message has its length before it, so that nothing in it is a field. Returns 0, or a negative errno where it
+ * has to be sent again: -EBUSY, or -ECONNREFUSED where nobody reads what is sent to this socket any more. */
+static int send_entry(int fd, const char *fields, int level, const char *line, size_t size) {
         char head[] = "PRIORITY=?\nMESSAGE\n";
         guint64 length = GUINT64_TO_LE(size);
         struct iovec parts[] = {
@@ -56,8 +57,10 @@ static void send_entry(int fd, const char *fields, int level, const char *line, 
         struct msghdr message = { .msg_iov = parts, .msg_iovlen = G_N_ELEMENTS(parts) };
 
         head[strlen("PRIORITY=")] = (char) level;
-        while (sendmsg(fd, &message, MSG_NOSIGNAL) < 0 && errno == EINTR)
-                ;
+        while (sendmsg(fd, &message, MSG_NOSIGNAL) < 0)
+                if (errno != EINTR)
+                        return errno == EAGAIN ? -EBUSY : errno == ECONNREFUSED ? -errno : 0;
+        return 0;
 }
 
 /* A line ends at a NUL, too, as in the other protocol. */
@@ -68,19 +71,22 @@ static size_t line_length(const char *data, size_t size) {
 }
 
 ssize_t journal_entries_send(const char *fields, const char *data, size_t size) {
-        int fd = open_socket();
+        static int fd = -1;
 
-        if (fd < 0)
+        if (open_socket(&fd) < 0)
                 return -ENOTCONN;
         for (size_t done = 0, length; done < size; done += length + 1) {
                 const char *line = data + done;
                 size_t left;
-                int level;
+                int level, r;
 
                 left = length = line_length(line, size - done);
                 level = take_level(&line, &left);
-                if (left > 0)
-                        send_entry(fd, fields, level ?: LEVEL_INFO, line, left);
+                r = left > 0 ? send_entry(fd, fields, level ?: LEVEL_INFO, line, left) : 0;
+                if (r == -ECONNREFUSED)
+                        fd_close(&fd);
+                if (r < 0)
+                        return done > 0 ? (ssize_t) done : r;
         }
         return (ssize_t) size;
 }

@@ -13,6 +13,6 @@
 void journal_entry_fields(const char *unit, const char *tag, char ret[JOURNAL_FIELDS_MAX]);
 
 /* Whole lines: each becomes an entry; one that is empty does not. "<6>" in front of a line is its
- * level. Waits for a journal that is busy, for two seconds at most; what it does not take then is lost, as are lines
- * that are too long for a message. Returns `size`, or a negative errno where there is no journal. */
+ * level. Waits for a journal that is busy, for two seconds at most. Lines that are too long for a message are lost.
+ * Returns how much is sent, or a negative errno where it has taken nothing. */
 ssize_t journal_entries_send(const char *fields, const char *data, size_t size);

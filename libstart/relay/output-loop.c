@@ -376,7 +376,7 @@ static void judge_speed(RelaySource *source, gint64 usec) {
         if (usec > SLOW_USEC)
                 source->slow_until = g_get_monotonic_time() + SLOW_LANE_USEC;
         if (usec > HELD_USEC && !source->was_held) {
-                log_warning("%s kept its own output waiting for %d s: its pipe was held, or its file is slow",
+                log_warning("%s kept its own output waiting for %d s: its pipe was held, or what it goes to is slow",
                             source->record.unit, (int) (usec / G_USEC_PER_SEC));
                 source->was_held = true;
         }

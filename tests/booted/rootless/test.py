@@ -112,6 +112,22 @@ def test_a_relay_that_is_killed(machine):
     assert sorted(set(numbers)) == list(range(1, max(numbers) + 1)), numbers
 
 
+def test_a_journal_that_does_not_read(machine):
+    """What has no room in its queue waits. It was tried for two seconds, and then lost."""
+    start(machine, command='sh -c "sleep 2; i=0; while [ $i -lt 2000 ]; do echo row $i; i=$((i+1)); done; sleep 1000"')
+    machine.run('pkill -STOP systemd-journal; sleep 9; pkill -CONT systemd-journal')
+    machine.wait_for(lambda: 'row 1999' in journal(machine), 60)
+    assert [line for line in journal(machine).splitlines() if line.startswith('row')] == [f'row {i}' for i in range(2000)]
+
+
+def test_a_journal_that_comes_back(machine):
+    """With another socket: nobody reads what is sent to the one before."""
+    start(machine, command='sh -c "i=0; while [ $i -lt 400 ]; do echo tick $i; i=$((i+1)); sleep 0.02; done; sleep 1000"')
+    sockets = 'systemd-journald.socket systemd-journald-dev-log.socket'
+    machine.run(f'sleep 1; systemctl stop {sockets} systemd-journald; sleep 1; systemctl start {sockets} systemd-journald')
+    machine.wait_for(lambda: 'tick 399' in journal(machine), 60)  # what was in the queue of the one before, went with it
+
+
 # More descriptors of one user under way than a relay of hers may have that may open 2000.
 HOLD = r"""use Socket; socketpair(A, B, AF_UNIX, SOCK_SEQPACKET, 0); $n = 253; $x = "x"; $iov = pack("PQ", $x, 1);
 $rights = pack("Qiii$n x4", 16 + 4 * $n, 1, 1, (0) x $n); $message = pack("QQPQPQQ", 0, 0, $iov, 1, $rights, length $rights, 0);
