@@ -29,6 +29,9 @@ const char *error_describe(int errnum);
 #define ERROR_TOO_FEW_TASKS \
         "Too few tasks for its service (TasksMax=, PidsLimit=), for its user, or for the machine: "
 
+/* Behind what failed by EDQUOT or ETOOMANYREFS: not one of root's, and nothing that this process could give back. */
+#define ERROR_USED_UP " (a payload may have used it up, see THE KERNEL'S LIMITS in keyturn-user-generator(8))"
+
 /* Set *error and return false, so that a failing function can end in `return error_set(...)`. */
 bool error_set(GError **error, ErrorCode code, const char *format, ...) G_GNUC_PRINTF(3, 4);
 

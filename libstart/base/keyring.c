@@ -22,5 +22,5 @@ bool keyring_join_new(const char *label, GError **error) {
         if (label && !set_label(label, error))
                 return false;
         return syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) >= 0 || errno == ENOSYS ||
-               error_set_errno(error, errno, "Cannot make a session keyring");
+               error_set_errno(error, errno, "Cannot make a session keyring%s", errno == EDQUOT ? ERROR_USED_UP : "");
 }

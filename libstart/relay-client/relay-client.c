@@ -138,7 +138,8 @@ bool relay_send(int socket, const char *text, const int *fds, size_t n_fds, GErr
                         return error_set(error, KT_ERROR_FAILED,
                                          "The log relay does not read its socket (see 'systemctl status "
                                          "keyturn-relay.service')");
-        return n >= 0 || error_set_errno(error, (int) -n, "Cannot register the container at the log relay");
+        return n >= 0 || error_set_errno(error, (int) -n, "Cannot register the container at the log relay%s",
+                                         n == -ETOOMANYREFS ? ERROR_USED_UP : "");
 }
 
 bool relay_register(RelayPipes *pipes, int out, int err, const RelayRecord *payload, GError **error) {

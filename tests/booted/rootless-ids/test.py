@@ -4,7 +4,7 @@
 import difflib
 import time
 
-from users import IMAGE, as_user, container, fails, inside, make_user, show, start
+from users import IMAGE, as_user, container, fails, inside, journal, make_user, show, start
 
 PACKAGES = ('passt',)
 COPIES = '/home/alice/.local/share/keyturn/copies'
@@ -216,6 +216,32 @@ def test_auto(machine):
     as_user(machine, 'systemctl --user restart mine keyturn-view; systemctl --user restart mine')
     assert maps(machine)[0] == (0, one, n)
     as_user(machine, 'systemctl --user stop mine other')
+
+
+# What the kernel counts for each user: a session keyring for each process, or descriptors in sockets.
+GREEDY = {
+    'keys': r"""for (1 .. 250) { fork // die or do { syscall(250, 1, 0); sleep 1000 } }""",
+    'descriptors': r"""use Socket; $n = 253; $x = "x"; $iov = pack("PQ", $x, 1); $rights = pack("Qiii$n x4", 16 + 4 * $n, 1, 1, (0) x $n);
+        $message = pack("QQPQPQQ", 0, 0, $iov, 1, $rights, length $rights, 0);
+        for ($i = 0; !$!{ETOOMANYREFS}; $i++) {
+            socketpair($a[$i], $b[$i], AF_UNIX, SOCK_SEQPACKET, 0) or die;
+            for (1 .. 100) { syscall(46, fileno($a[$i]), $message, 64) > 0 or last } }"""}
+
+
+def test_who_takes_all_that_the_user_may_have(machine):
+    """The start of another says what is missing. Ids of its own are nobody else's limits."""
+    clear(machine)
+    for what, words in (('keys', 'session keyring (a payload'), ('descriptors', 'log relay (a payload')):
+        for mode in ('host', 'nomap', 'auto'):
+            machine.write('/srv/greedy', GREEDY[what] + '; $| = 1; print "taken\\n"; sleep 1000')
+            start(machine, 'greedy', f'UserNS={mode}\nVolume=/usr:/usr:ro\nVolume=/lib:/lib:ro\nVolume=/lib64:/lib64:ro\nVolume=/srv/greedy:/greedy:ro',
+                  '/usr/bin/perl -MErrno /greedy')
+            machine.wait_for(lambda: 'taken' in journal(machine, 'greedy'))
+            if mode == 'host':
+                fails(machine, words)
+            else:
+                start(machine)
+            as_user(machine, 'systemctl --user stop greedy')
 
 
 def test_what_else_a_container_has(machine):
