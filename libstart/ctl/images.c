@@ -2,6 +2,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "libstart/base/user-view.h"
 #include "libstart/ctl/commands.h"
 #include "libstart/ctl/container/running-facts.h"
 #include "libstart/request/storage-option.h"
@@ -11,8 +12,8 @@ static const char *const columns[] = { "IMAGE", "UNIT", "ID", "STORE", "#LAYERS"
 
 static bool add_refused(Table *table, const ContainerUnit *c) {
         table_add(table, g_strdup(c->args->image), g_strdup(c->unit), NULL, NULL, NULL, NULL,
-                  g_strdup_printf("its file was %s: systemctl cat %s", c->source[0] ? "refused" : "deleted",
-                                  c->unit));
+                  g_strdup_printf("its file was %s: systemctl%s cat %s", c->source[0] ? "refused" : "deleted",
+                                  user_view_is_here() ? " --user" : "", c->unit));
         return false;
 }
 

@@ -44,6 +44,7 @@ def test_nothing_of_a_start_stays(machine):
     machine.is_as({'/usr/lib/keyturn/keyturn-relay'}, ours)
     lines = machine.run('ps -u alice -o args=').out.splitlines()
     assert not [line for line in lines if 'conmon' in line or 'podman' in line], lines
+    as_user(machine, 'systemctl --user stop one two three')
 
 
 def test_protection(machine):
