@@ -28,9 +28,6 @@
 
 #define NAMES_MAX 65536
 
-#define SERVER "aardvark-dns"
-#define SERVER_PID "/run/containers/networks/aardvark-dns/aardvark.pid"
-
 /* The kernel would refuse to enter any other kind of namespace, but could not say which file it was. A FIFO would
  * wait. */
 static int open_namespace(const char *path, GError **error) {
@@ -97,32 +94,6 @@ static bool make_anew(const char *name, GError **error) {
         return !pasta || unit_restart(pasta, error);
 }
 
-/* On a bridge with names, its own address answers. */
-static bool has_server(const NetworkNames *names) {
-        return names->gateway && g_ptr_array_find_with_equal_func(names->servers, names->gateway, g_str_equal, NULL);
-}
-
-/* Its number may be another process's by now. */
-static bool server_runs(void) {
-        g_autofree char *pid = NULL, *path = NULL, *name = NULL;
-
-        if (!g_file_get_contents(SERVER_PID, &pid, NULL, NULL))
-                return false;
-        path = g_strconcat("/proc/", g_strchomp(pid), "/comm", NULL);
-        return g_file_get_contents(path, &name, NULL, NULL) && g_str_equal(name, SERVER "\n");
-}
-
-/* One server answers for all bridges. Where it was killed, only who makes such a network starts it again, and a
- * network stays over restarts. A reload that fails may have taken the interface. */
-static bool keep_names(const char *name, const NetworkNames *names, GError **error) {
-        g_autofree char *unit = network_unit(name);
-
-        if (user_view_is_entered() || !has_server(names) || server_runs())
-                return true;
-        log_notice(SERVER " has ended, without which no container finds names: %s starts it again", unit);
-        return unit_reload(unit, error);
-}
-
 /* A namespace that was pinned in a view before this one is there for those alone that are in it. */
 static bool is_of_another_view(const char *path) {
         return user_view_is_entered() && access(path, F_OK) == 0 && !check_namespace(path, NULL);
@@ -136,7 +107,7 @@ static bool find_pinned(const char *name, const char *id, Network *ret, GError *
         if (!read_pinned(name, ret, error))
                 return false;
         if (!id || g_strcmp0(ret->names.id, id) == 0)
-                return keep_names(name, &ret->names, error);
+                return true;
         network_names_clear(&ret->names);
         return make_anew(name, error) && read_pinned(name, ret, error) &&
                (g_strcmp0(ret->names.id, id) == 0 ||

@@ -20,10 +20,6 @@ bool unit_restart_with_others(const char *unit, GError **error) {
         return call("restart", unit, "--job-mode=replace", error);
 }
 
-bool unit_reload(const char *unit, GError **error) {
-        return call("reload", unit, "--job-mode=ignore-dependencies", error);
-}
-
 bool unit_stop(const char *unit, GError **error) {
         return call("stop", unit, "--job-mode=replace", error);
 }

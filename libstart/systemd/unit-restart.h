@@ -11,8 +11,5 @@ bool unit_restart(const char *unit, GError **error);
 /* The same with all that depends on it. Where this unit does, it ends while it waits, and is started again. */
 bool unit_restart_with_others(const char *unit, GError **error);
 
-/* Reloads one, without what depends on it, and waits for it. */
-bool unit_reload(const char *unit, GError **error);
-
 /* Stops one, and waits for it. */
 bool unit_stop(const char *unit, GError **error);
