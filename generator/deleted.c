@@ -65,20 +65,20 @@ static bool is_in(const char *root, const char *directory, const char *kind, con
         return lstat(path, &status) == 0;
 }
 
-/* In what is hers alone. */
-static bool is_users_own(const Run *run, const char *kind, const char *service) {
+/* Where root's manager does not look. */
+static bool is_in_users(const Run *run, const char *kind, const char *service) {
         g_autofree char *runtime = find_place(run, "/run");
 
         return is_in("", runtime, kind, service) || is_in("", g_get_user_config_dir(), kind, service) ||
-               is_in("", g_get_user_data_dir(), kind, service);
+               is_in("", g_get_user_data_dir(), kind, service) || is_in("", "/usr/local/share", kind, service) ||
+               is_in("", "/usr/share", kind, service);
 }
 
 /* Is there a unit of that name, or a link, in a directory that is none of a generator's? Those that --install has
  * made do not count. */
 static bool has_unit(const Run *run, const char *service) {
         static const char *const directories[] = {
-                "/etc",     "/run",       "/usr/local/lib", "/usr/local/share",
-                "/usr/lib", "/usr/share", "/lib", /* where it is not the same */
+                "/etc", "/run", "/usr/local/lib", "/usr/lib", "/lib", /* where it is not the same */
         };
         bool is_users = keyturn_conf_is_users(run->conf), found;
         const char *kind = is_users ? "/systemd/user/" : "/systemd/system/";
@@ -86,7 +86,7 @@ static bool has_unit(const Run *run, const char *service) {
         if (run->image_units &&
             g_ptr_array_find_with_equal_func((GPtrArray *) run->image_units, service, g_str_equal, NULL))
                 return false;
-        found = is_users && is_users_own(run, kind, service);
+        found = is_users && is_in_users(run, kind, service);
         for (size_t i = 0; i < G_N_ELEMENTS(directories); i++)
                 found |= is_in(run->root, directories[i], kind, service);
         return found;

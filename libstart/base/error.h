@@ -14,6 +14,7 @@ typedef enum ErrorCode {
         KT_ERROR_NOT_EXECUTABLE, /* the payload exists but cannot be executed */
         KT_ERROR_NO_IMAGE,       /* what brings the image ahead has failed */
         KT_ERROR_UNSUPPORTED,    /* understood, and refused: keyturn does not do this */
+        KT_ERROR_NO_NETWORK,     /* nobody has described a network of that name */
         KT_ERROR_TAKEN,          /* another container has this port or address */
         KT_ERROR_UNTRIED,        /* no process or memory to try it with, which says nothing of the thing itself */
 } ErrorCode;

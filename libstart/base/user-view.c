@@ -122,10 +122,11 @@ bool user_view_enter(GError **error) {
                         error, KT_ERROR_NOT_FOUND,
                         "keyturn-view.service of this user does not run: systemctl --user start keyturn-view");
         if (errno == EACCES || errno == EPERM)
-                return error_set(error, KT_ERROR_FAILED,
-                                 "Cannot enter the namespaces of keyturn-view.service from the user namespace that "
-                                 "systemd makes for PrivateTmp=, ProtectSystem= and the like: remove them from "
-                                 "[Service]; the container sees of the host what its file mounts, and no more");
+                return error_set_errno(
+                        error, errno,
+                        "Cannot enter the namespaces of keyturn-view.service, most likely because systemd has made a "
+                        "user namespace for PrivateTmp=, ProtectSystem= and the like: remove them from [Service]; the "
+                        "container sees of the host what its file mounts, and no more");
         return error_set_errno(
                 error, errno,
                 "Cannot enter the namespaces of keyturn-view.service, which keyturn-relay.service should "

@@ -219,15 +219,14 @@ SetupSummary *netavark_parse_setup(const char *text, gsize length, GError **erro
 }
 
 NetworkDefinition *netavark_parse_definition(const char *text, const char *network, GError **error) {
-        yajl_val tree = json_parse(text, strlen(text), MAX_DEPTH, error),
-                 info = json_map_value(json_member(tree, "network_info", yajl_t_object), network, yajl_t_object);
+        g_auto(yajl_val) tree = json_parse(text, strlen(text), MAX_DEPTH, error);
+        yajl_val info = json_map_value(json_member(tree, "network_info", yajl_t_object), network, yajl_t_object);
         yajl_gen gen = json_emit_new(false);
         g_autofree char *described = NULL;
 
         if (info)
                 json_emit_value(gen, info);
         described = json_emit_finish(gen);
-        yajl_tree_free(tree);
         return tree ? network_definition_parse(described, strlen(described), network, error) : NULL;
 }
 

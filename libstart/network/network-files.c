@@ -59,7 +59,7 @@ static NetworkDefinition *parse(const NetworkConf *conf, const char *name, const
         if (!path && g_str_equal(name, conf->default_network))
                 return network_definition_default(name, conf->default_subnet, error);
         if (!text)
-                return error_null(error, KT_ERROR_NOT_FOUND,
+                return error_null(error, KT_ERROR_NO_NETWORK,
                                   "There is no network '%s': write %s.network, or make it with podman network create",
                                   name, name);
         return network_definition_parse(text, length, name, error) ?: error_prefix_null(error, "'%s': ", path);

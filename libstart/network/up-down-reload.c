@@ -375,7 +375,7 @@ bool up_command(const char *unit, const UpOptions *options, GError **error) {
                 return true;
         network_unlock();
         if ((g_error_matches(problem, KT_ERROR, KT_ERROR_TAKEN) && idle_networks_end(unit)) ||
-            (g_error_matches(problem, KT_ERROR, KT_ERROR_NOT_FOUND) && network_describe_again(unit)))
+            (g_error_matches(problem, KT_ERROR, KT_ERROR_NO_NETWORK) && network_describe_again(unit)))
                 return try_up(unit, options, error);
         g_propagate_error(error, g_steal_pointer(&problem));
         return false;

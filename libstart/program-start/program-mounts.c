@@ -118,16 +118,30 @@ static bool put_into_copy(const RuntimeContainer *container, int copy, const Con
         const char *path = mount->oci->destination + 1;
         _cleanup_close_ int own = mount_tree_clone(fd, AT_RECURSIVE), place = -1;
 
+        if (own < 0)
+                return error_set_errno(error, errno, "Cannot copy the mount of '/%s'", path);
         if (userns->uids && !mount->is_first) {
                 place = resolve_open(copy, path, O_PATH, 0, RESOLVE_IN_ROOT);
                 if (place < 0)
-                        return true;
+                        return errno == ENOENT || error_set_errno(error, errno, "Cannot open the container's '/%s'", path);
         } else if ((mount->is_first && !root_file_make_directory(copy, path, user_namespace_uid(userns, 0),
                                                                  user_namespace_gid(userns, 0), error)) ||
                    (place = root_file_open_mount_point(copy, path, fd, error)) < 0)
                 return false;
         return mount_tree_put(own, place) ||
                error_set_errno(error, errno, "Cannot mount on the container's '/%s'", path);
+}
+
+/* What lies on a tmpfs has its place there, not in the root: the tmpfs is the runtime's to make. */
+static bool lies_on_tmpfs(const RuntimeContainer *container, const ContainerMount *mount) {
+        for (guint i = 0; i < container->mounts->n_mounts; i++) {
+                const ContainerMount *other = container->mounts->mounts[i];
+
+                if (!other->kernel && g_strcmp0(other->oci->type, "tmpfs") == 0 &&
+                    path_value_covers(other->oci->destination, mount->oci->destination))
+                        return true;
+        }
+        return false;
 }
 
 static bool make_one(const RuntimeContainer *container, const BindMountContext *context, ContainerMount *mount,
@@ -141,7 +155,8 @@ static bool make_one(const RuntimeContainer *container, const BindMountContext *
                 return true;
         fd = mount->is_bind ? bind_mount_clone(context, mount, error) :
                               kernel_mount_make_detached(mount, &context->label, error);
-        return fd >= 0 && put_into_copy(container, context->root_fd, mount, fd, error) &&
+        return fd >= 0 &&
+               (lies_on_tmpfs(container, mount) || put_into_copy(container, context->root_fd, mount, fd, error)) &&
                (!is_handed || hand_over(fd, mount, path, error));
 }
 

@@ -197,18 +197,18 @@ static bool find_in_stores(Start *start, GError **error) {
 }
 
 /* What has brought the image has no more to do for systemd, and somebody has removed the image since, as podman image
- * prune does: Podman's own start would bring it. */
+ * prune does: Podman's own start would bring it. Where another start has asked for that already, it is waited for. */
 static bool bring_again(const Start *start) {
         const char *unit = start->request.image_unit;
         g_autofree char *state = start->is_shown ? NULL : systemd_unit_state(unit, NULL), *said = NULL;
 
-        if (g_strcmp0(state, "active") != 0)
+        if (!state || g_str_equal(state, "inactive") || g_str_equal(state, "failed"))
                 return false;
         said = g_strdup_printf(
                 "STATUS=Waits for %s, which brings the image again\nEXTEND_TIMEOUT_USEC=%" G_GUINT64_FORMAT, unit,
                 (guint64) BRING_SEC * G_USEC_PER_SEC);
         (void) notify_send(start->systemd, said, NULL);
-        return unit_restart(unit, NULL);
+        return g_str_equal(state, "active") ? unit_restart(unit, NULL) : unit_start(unit, NULL);
 }
 
 /* Without its image a container says why that could not be brought. */

@@ -6,6 +6,7 @@
 #include <linux/seccomp.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/syscall.h>
 
 #include "libstart/seccomp/parents-keyring.h"
 
@@ -27,10 +28,16 @@ static const struct sock_filter first[] = {
         FORBID(250, AUDIT_ARCH_X86_64),
         FORBID(250 | X32_BIT, AUDIT_ARCH_X86_64),
         FORBID(288, AUDIT_ARCH_I386),
-#else
+#elif defined __aarch64__ || defined __arm__ || defined __riscv
         FORBID(219, AUDIT_ARCH_AARCH64),
         FORBID(219, AUDIT_ARCH_RISCV64),
         FORBID(311, AUDIT_ARCH_ARM),
+#elif defined __s390x__
+        FORBID(__NR_keyctl, AUDIT_ARCH_S390X),
+#elif defined __powerpc64__ && defined __LITTLE_ENDIAN__
+        FORBID(__NR_keyctl, AUDIT_ARCH_PPC64LE),
+#else
+#error "Say here what number keyctl(2) has on this architecture"
 #endif
 };
 

@@ -130,7 +130,7 @@ bool container_unit_read_words(ContainerUnit *container, char **words, GError **
                (container->args->name || error_set(error, KT_ERROR_USAGE, "its ExecStart= has no --name"));
 }
 
-/* In a name, too, systemd expands variables only then: it is that of what the start has left. */
+/* In a name, too, systemd expands variables only then: it is that of the one that the start has left. */
 static void find_started_name(ContainerUnit *container) {
         g_autofree char *directory = container_unit_state_dir(container);
         g_autoptr(GDir) entries = strchr(container->args->name, '$') ? g_dir_open(directory, 0, NULL) : NULL;
@@ -143,6 +143,7 @@ static void find_started_name(ContainerUnit *container) {
                         continue;
                 g_free(container->args->name);
                 container->args->name = g_strdup(entry);
+                return;
         }
 }
 

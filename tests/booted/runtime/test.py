@@ -509,6 +509,13 @@ def test_a_link_leads_no_mount_onto_what_protects(machine):
         container(machine, 'led', runtime, 'sh -c "echo it has run"', service='Type=oneshot', image='localhost/test/linked',
                   lines=f'{keys}Volume=/srv/data:/vol\nVolume=/srv/fake:/vol/own/fake\nVolume=/srv/fake:/x/y')
         machine.run('systemctl start led')
+    # What lies on a tmpfs has its place there, and not in a directory of the host's.
+    machine.run('mkdir /srv/linked/t')
+    for runtime in PROGRAMS:
+        machine.container('led', f'[Container]\nRootfs=/srv/linked\nExec=sh -c "echo it has run"\nTmpfs=/t\nVolume=/srv/fake:/t/o\n'
+                                 f'[Keyturn]\nRuntime={runtime}\n[Service]\nType=oneshot\n')
+        machine.run('systemctl start led')
+        assert 'it has run' in machine.journal('led') and machine.run('ls /srv/linked/t').out == ''
     machine.run('podman rmi -f localhost/test/linked; rm -r /srv/linked /srv/data /srv/fake')
 
 
