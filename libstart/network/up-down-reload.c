@@ -28,6 +28,7 @@
 #include "libstart/value/sysctl.h"
 
 #define PODMAN "/usr/bin/podman"
+#define BRIDGES "keyturn-network@" USER_BRIDGES ".service"
 #define WAY_OUT "keyturn-pasta@" USER_BRIDGES ".service"
 
 /*
@@ -322,16 +323,13 @@ static bool up_for_pasta(Plan *plan, const NetworkConf *conf, const char *unit, 
         return false;
 }
 
-/* The user's bridges of an earlier view are for the processes in it alone, as nobody can enter them from here. So
- * they are made anew. */
-static bool renew_bridges(const NetworkConf *conf, GError **error) {
+/* Those of an earlier view are for the processes in it alone, as nobody can enter them from here. And where a container
+ * has changed to bridges, its network is restarted alone, without what that requires. The service makes them, not this
+ * process: when it is started, it makes them anew, for all who come. */
+static bool renew_bridges(GError **error) {
         _cleanup_close_ int bridges = user_bridges_open();
-        const UpOptions options = { 0 };
-        g_autoptr(GArray) ports = g_array_new(FALSE, FALSE, sizeof(PortMapping));
-        g_autoptr(GString) sysctls = g_string_new(NULL);
-        Plan plan = { .options = &options, .ports = ports, .sysctls = sysctls, .pasta = "pasta" };
 
-        if (bridges < 0 && !(user_bridges_forget(error) && up_for_pasta(&plan, conf, USER_BRIDGES, error)))
+        if (bridges < 0 && !(user_bridges_forget(error) && unit_restart(BRIDGES, error)))
                 return false;
         /* Or who was to do it was killed before. */
         if (!namespace_state_has(USER_BRIDGES, STATE_NAMES) && !unit_restart(WAY_OUT, error)) {
@@ -360,7 +358,7 @@ static bool try_up(const char *unit, const UpOptions *options, GError **error) {
                 return false;
         if (plan.pasta)
                 return up_for_pasta(&plan, &conf, unit, error);
-        if (!network_lock(error) || (user_view_is_here() && !renew_bridges(&conf, error)))
+        if (!network_lock(error) || (user_view_is_here() && !renew_bridges(error)))
                 return false;
         removal_sweep(&conf);
         return up(&plan, &conf, unit, error);

@@ -113,6 +113,20 @@ def test_two_bridges_are_apart(machine):
     assert fetch(machine, 8085) == ''
 
 
+def test_who_changes_to_a_bridge_is_with_the_others(machine):
+    """Its network is made anew, without what the bridges lie in being needed by another one."""
+    make_world(machine)
+    as_user(machine, 'systemctl --user stop "keyturn-network@*"')
+    start(machine, 'one', 'Network=pasta', command=SERVER)
+    network(machine, 'lan', 'Subnet=10.20.30.0/24')
+    start(machine, 'one', 'Network=lan.network', command=SERVER)
+    start(machine, 'both', 'Network=lan.network')
+    machine.wait_for(lambda: fetch_inside(machine, 'systemd-one', name='both') == 'from inside')
+    as_user(machine, 'systemctl --user stop one both')
+    machine.wait_for(lambda: show(machine, 'keyturn-network@.bridges', 'ActiveState') == 'inactive')
+    assert machine.run('ls -A /run/user/1234/keyturn/network').out == ''
+
+
 def test_the_default_bridge_and_what_is_chosen(machine):
     make_world(machine)
     start(machine, keys='Network=bridge\nIP=10.88.0.99\nSysctl=net.ipv4.ip_default_ttl=42\nAddCapability=NET_ADMIN')
