@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
 #include <getopt.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -370,6 +371,7 @@ int keyturn_generator_main(int argc, char *argv[]) {
                   (arg_users || arg_alone || arg_dry_run || arg_install || arg_root ? 0 : LOG_TO_KMSG);
         log_open("keyturn-generator", targets, LOG_INFO);
         umask(0022);
+        (void) signal(SIGPIPE, SIG_IGN); /* of a journal that was made anew, of which a user's manager has the old socket */
         if (!tree_open(&tree, arg_root, &error)) {
                 log_error("%s", error->message);
                 return EXIT_FAILURE;

@@ -197,18 +197,25 @@ static bool find_in_stores(Start *start, GError **error) {
 }
 
 /* What has brought the image has no more to do for systemd, and somebody has removed the image since, as podman image
- * prune does: Podman's own start would bring it. Where another start has asked for that already, it is waited for. */
+ * prune does: Podman's own start would bring it. */
 static bool bring_again(const Start *start) {
         const char *unit = start->request.image_unit;
-        g_autofree char *state = start->is_shown ? NULL : systemd_unit_state(unit, NULL), *said = NULL;
-
-        if (!state || g_str_equal(state, "inactive") || g_str_equal(state, "failed"))
-                return false;
-        said = g_strdup_printf(
+        g_autofree char *said = g_strdup_printf(
                 "STATUS=Waits for %s, which brings the image again\nEXTEND_TIMEOUT_USEC=%" G_GUINT64_FORMAT, unit,
                 (guint64) BRING_SEC * G_USEC_PER_SEC);
+
         (void) notify_send(start->systemd, said, NULL);
-        return g_str_equal(state, "active") ? unit_restart(unit, NULL) : unit_start(unit, NULL);
+        return unit_restart(unit, NULL);
+}
+
+/* Why what brings the image ahead has not. Where another start has it bring that again, or it tries again by itself, it
+ * starts this container when it has it. Transfer full. */
+static char *find_failure(const char *unit, const char *state) {
+        char *failure = unit_failure_find(unit);
+
+        return failure || !state || g_str_equal(state, "active") || g_str_equal(state, "inactive") ?
+                       failure :
+                       g_strdup_printf("%s has not brought the image yet", unit);
 }
 
 /* Without its image a container says why that could not be brought. */
@@ -219,11 +226,13 @@ static bool find_root(Start *start, GError **error) {
         if (!failure && find_in_stores(start, error))
                 return true;
         if (!failure && request->image_unit && g_error_matches(*error, KT_ERROR, KT_ERROR_NOT_FOUND)) {
-                if (bring_again(start)) {
+                g_autofree char *state = start->is_shown ? NULL : systemd_unit_state(request->image_unit, NULL);
+
+                if (g_strcmp0(state, "active") == 0 && bring_again(start)) {
                         g_clear_error(error);
                         return find_in_stores(start, error);
                 }
-                failure = unit_failure_find(request->image_unit);
+                failure = find_failure(request->image_unit, state);
         }
         if (!failure)
                 return false;

@@ -16,10 +16,6 @@ bool unit_restart(const char *unit, GError **error) {
         return call("restart", unit, "--job-mode=ignore-dependencies", error);
 }
 
-bool unit_start(const char *unit, GError **error) {
-        return call("start", unit, "--job-mode=ignore-dependencies", error);
-}
-
 bool unit_restart_with_others(const char *unit, GError **error) {
         return call("restart", unit, "--job-mode=replace", error);
 }

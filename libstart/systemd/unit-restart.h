@@ -8,10 +8,7 @@
  * own on it would stop it. */
 bool unit_restart(const char *unit, GError **error);
 
-/* Starts one, and waits for it: where it is being started or restarted already, for that. */
-bool unit_start(const char *unit, GError **error);
-
-/* unit_restart() with all that depends on it. Where this unit does, it ends while it waits, and is started again. */
+/* The same with all that depends on it. Where this unit does, it ends while it waits, and is started again. */
 bool unit_restart_with_others(const char *unit, GError **error);
 
 /* Stops one, and waits for it. */

@@ -195,14 +195,16 @@ def test_an_image_that_is_removed_comes_again(machine):
     machine.wait_for(lambda: all(machine.show(name, 'ActiveState') == 'active' and machine.show(name, 'NRestarts') != '0'
                                  for name in ('one', 'two')))
     assert machine.run('keyturnctl exec one env').out.count('IS=pulled') == 1
-    # One that starts meanwhile waits for the same, as it would not be started again.
+    # One that starts meanwhile is started when the image has come, without Restart=.
     machine.run('systemctl stop one two')
     remove()
     machine.container('its.image', f'[Image]\nImage={registry.NAME}/app:1\nRetry=0\n[Service]\nRestartSec=2\nExecStartPre=sleep 2\n', reload=False)
     for name in ('one', 'two'):
         container(machine, name, 'Image=its.image', '')
     machine.mark()
-    machine.run('systemctl start --no-block one; sleep 1; systemctl start two; systemctl is-active one two')
+    assert machine.run('systemctl start --no-block one; sleep 1; systemctl start two', check=False).status
+    assert machine.show('two', 'ExecMainStatus') == '199' and 'its-image.service has not brought' in machine.show('two', 'StatusText')
+    machine.wait_for(lambda: all(machine.show(name, 'ActiveState') == 'active' for name in ('one', 'two')))
     assert machine.journal('its-image').count('Starting its-image.service') == 1, machine.journal('its-image')
     # Where it is only looked at what would be started, nothing is brought. Where it cannot be, it comes later.
     machine.run('systemctl stop one two')
