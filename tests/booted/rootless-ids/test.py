@@ -220,7 +220,7 @@ def test_auto(machine):
 
 # What the kernel counts for each user: a session keyring for each process, or descriptors in sockets.
 GREEDY = {
-    'keys': r"""for (1 .. 250) { fork // die or do { syscall(250, 1, 0); sleep 1000 } }""",
+    'keys': r"""pipe R, W; for (1 .. 250) { fork // die or do { syscall(250, 1, 0); syswrite W, "x"; sleep 1000 } } read R, $all, 250""",
     'descriptors': r"""use Socket; $n = 253; $x = "x"; $iov = pack("PQ", $x, 1); $rights = pack("Qiii$n x4", 16 + 4 * $n, 1, 1, (0) x $n);
         $message = pack("QQPQPQQ", 0, 0, $iov, 1, $rights, length $rights, 0);
         for ($i = 0; !$!{ETOOMANYREFS}; $i++) {
