@@ -371,7 +371,8 @@ int keyturn_generator_main(int argc, char *argv[]) {
                   (arg_users || arg_alone || arg_dry_run || arg_install || arg_root ? 0 : LOG_TO_KMSG);
         log_open("keyturn-generator", targets, LOG_INFO);
         umask(0022);
-        (void) signal(SIGPIPE, SIG_IGN); /* of a journal that was made anew, of which a user's manager has the old socket */
+        /* Of a journal that was made anew a user's manager has the old socket, and so has this. */
+        (void) signal(SIGPIPE, SIG_IGN);
         if (!tree_open(&tree, arg_root, &error)) {
                 log_error("%s", error->message);
                 return EXIT_FAILURE;

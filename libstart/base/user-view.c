@@ -124,9 +124,9 @@ bool user_view_enter(GError **error) {
         if (errno == EACCES || errno == EPERM)
                 return error_set_errno(
                         error, errno,
-                        "Cannot enter the namespaces of keyturn-view.service, most likely because systemd has made a "
-                        "user namespace for PrivateTmp=, ProtectSystem= and the like: remove them from [Service]; the "
-                        "container sees of the host what its file mounts, and no more");
+                        "Cannot enter the namespaces of keyturn-view.service, most likely because systemd has made "
+                        "a user namespace for PrivateTmp=, ProtectSystem= and the like: remove them from "
+                        "[Service]; the container sees of the host what its file mounts, and no more");
         return error_set_errno(
                 error, errno,
                 "Cannot enter the namespaces of keyturn-view.service, which keyturn-relay.service should "

@@ -323,9 +323,9 @@ static bool up_for_pasta(Plan *plan, const NetworkConf *conf, const char *unit, 
         return false;
 }
 
-/* Those of an earlier view are for the processes in it alone, as nobody can enter them from here. And where a container
- * has changed to bridges, its network is restarted alone, without what that requires. The service makes them, not this
- * process: when it is started, it makes them anew, for all who come. */
+/* Those of an earlier view are for the processes in it alone, as nobody can enter them from here. And where a
+ * container has changed to bridges, its network is restarted alone, without what that requires. The service makes
+ * them, not this process: when it is started, it makes them anew, for all who come. */
 static bool renew_bridges(GError **error) {
         _cleanup_close_ int bridges = user_bridges_open();
 

@@ -123,7 +123,8 @@ static bool put_into_copy(const RuntimeContainer *container, int copy, const Con
         if (userns->uids && !mount->is_first) {
                 place = resolve_open(copy, path, O_PATH, 0, RESOLVE_IN_ROOT);
                 if (place < 0)
-                        return errno == ENOENT || error_set_errno(error, errno, "Cannot open the container's '/%s'", path);
+                        return errno == ENOENT ||
+                               error_set_errno(error, errno, "Cannot open the container's '/%s'", path);
         } else if ((mount->is_first && !root_file_make_directory(copy, path, user_namespace_uid(userns, 0),
                                                                  user_namespace_gid(userns, 0), error)) ||
                    (place = root_file_open_mount_point(copy, path, fd, error)) < 0)

@@ -208,8 +208,8 @@ static bool bring_again(const Start *start) {
         return unit_restart(unit, NULL);
 }
 
-/* Why what brings the image ahead has not. Where another start has it bring that again, or it tries again by itself, it
- * starts this container when it has it. Transfer full. */
+/* Why what brings the image ahead has not. Where another start has it bring that again, or it tries again by
+ * itself, it starts this container when it has it. Transfer full. */
 static char *find_failure(const char *unit, const char *state) {
         char *failure = unit_failure_find(unit);
 

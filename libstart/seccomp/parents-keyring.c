@@ -37,7 +37,7 @@ static const struct sock_filter first[] = {
 #elif defined __powerpc64__ && defined __LITTLE_ENDIAN__
         FORBID(__NR_keyctl, AUDIT_ARCH_PPC64LE),
 #else
-#error "Say here what number keyctl(2) has on this architecture"
+# error "Say here what number keyctl(2) has on this architecture"
 #endif
 };
 
