@@ -70,8 +70,8 @@ static bool is_in_users(const Run *run, const char *kind, const char *service) {
         g_autofree char *runtime = find_place(run, "/run");
 
         return is_in("", runtime, kind, service) || is_in("", g_get_user_config_dir(), kind, service) ||
-               is_in("", g_get_user_data_dir(), kind, service) || is_in("", "/usr/local/share", kind, service) ||
-               is_in("", "/usr/share", kind, service);
+               is_in("", g_get_user_data_dir(), kind, service) ||
+               is_in(run->root, "/usr/local/share", kind, service) || is_in(run->root, "/usr/share", kind, service);
 }
 
 /* Is there a unit of that name, or a link, in a directory that is none of a generator's? Those that --install has

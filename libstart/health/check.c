@@ -48,6 +48,7 @@ void check_free(Check *check) {
         fd_closep(&check->payload);
         probe_clear(&check->probe);
         g_clear_pointer(&check->begin, g_date_time_unref);
+        g_clear_error(&check->unread);
         g_clear_error(&check->untried);
         g_free(check);
 }
@@ -103,18 +104,19 @@ static bool is_stopped(const Check *check) {
         return fstat(check->directory, &st) == 0 && st.st_nlink == 0;
 }
 
-/* What a check before this one has written. One that nobody can read is no reason not to check any more; it is gone
- * where the container is being stopped meanwhile. */
-static HealthRecord *read_record(const Check *check) {
-        g_autoptr(GError) error = NULL;
-        _cleanup_close_ int fd = open_at(check, HEALTH_RECORD_FILE, &error);
-        g_autofree char *text = fd < 0 ? NULL : read_fd(fd, HEALTH_RECORD_FILE, RECORD_MAX, &error);
-        HealthRecord *record = text ? health_record_parse(text, &error) : NULL;
+/* What a check before this one has written. One that nobody can read is no reason not to check any more. */
+static HealthRecord *read_record(const Check *check, GError **error) {
+        _cleanup_close_ int fd = open_at(check, HEALTH_RECORD_FILE, error);
+        g_autofree char *text = fd < 0 ? NULL : read_fd(fd, HEALTH_RECORD_FILE, RECORD_MAX, error);
 
-        if (!record && !is_stopped(check))
+        return (text ? health_record_parse(text, error) : NULL) ?: health_record_new();
+}
+
+/* It goes with its directory when the container has been stopped: then nobody misses it. */
+static void tell_unread(const Check *check) {
+        if (check->unread && !is_stopped(check))
                 log_warning("%s: The record of its health is begun anew: %s/" HEALTH_RECORD_FILE ": %s", check->unit,
-                            check->path, error->message);
-        return record ?: health_record_new();
+                            check->path, check->unread->message);
 }
 
 static bool read_files(Check *check, GError **error) {
@@ -129,7 +131,7 @@ static bool read_files(Check *check, GError **error) {
                                check->path);
         if (check->untried && !check->plan)
                 return error_set(error, KT_ERROR_UNSUPPORTED, "%s", check->untried->message);
-        check->record = read_record(check);
+        check->record = read_record(check, &check->unread);
         return true;
 }
 
@@ -290,9 +292,11 @@ bool check_open(Check *check, bool wait, GError **error) {
                 return false;
         if (wait)
                 await_start(check);
-        return find_payload(check, error) &&
-               (check->untried || ((check->plan->unconfined || enter_check_filter(&check->entry, error)) &&
-                                   check_filters(check, error)));
+        if (!find_payload(check, error))
+                return false;
+        tell_unread(check);
+        return check->untried ||
+               ((check->plan->unconfined || enter_check_filter(&check->entry, error)) && check_filters(check, error));
 }
 
 /*

@@ -20,6 +20,7 @@ typedef struct Check {
         int payload; /* a pidfd */
         Probe probe;
         GDateTime *begin;
+        GError *unread;  /* why there is no record of the checks before */
         GError *untried; /* why it could not be begun, or cannot be: then it counts as one that has failed */
         ProbeResult result;
         bool in_start_period;

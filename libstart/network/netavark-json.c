@@ -221,13 +221,17 @@ SetupSummary *netavark_parse_setup(const char *text, gsize length, GError **erro
 NetworkDefinition *netavark_parse_definition(const char *text, const char *network, GError **error) {
         g_auto(yajl_val) tree = json_parse(text, strlen(text), MAX_DEPTH, error);
         yajl_val info = json_map_value(json_member(tree, "network_info", yajl_t_object), network, yajl_t_object);
-        yajl_gen gen = json_emit_new(false);
         g_autofree char *described = NULL;
+        yajl_gen gen;
 
-        if (info)
-                json_emit_value(gen, info);
+        if (!tree)
+                return NULL;
+        if (!info)
+                return error_null(error, KT_ERROR_FAILED, "nothing describes the network '%s'", network);
+        gen = json_emit_new(false);
+        json_emit_value(gen, info);
         described = json_emit_finish(gen);
-        return tree ? network_definition_parse(described, strlen(described), network, error) : NULL;
+        return network_definition_parse(described, strlen(described), network, error);
 }
 
 /*

@@ -97,17 +97,16 @@ static bool check_masks(const RuntimeContainer *container, int root, GError **er
         return true;
 }
 
-/* The runtime goes by paths, and what it has mounted decides where links lead by then. So all of it is mounted in a
- * copy of the root as well, in the same order, where links are looked at. */
+/* The runtime goes by paths, and what it has mounted decides where links lead by then. So all but what a tmpfs is
+ * below is mounted in a copy of the root as well, in the same order, where links are looked at. */
 static int open_copy(const RuntimeContainer *container, const char *path, GError **error) {
         _cleanup_close_ int root = open(container->spec->root->path, O_PATH | O_DIRECTORY | O_CLOEXEC), copy = -1;
 
         if (root >= 0)
                 copy = mount_tree_clone(root, 0);
-        if (copy < 0) {
-                error_set_errno(error, errno, "Cannot copy the container's root, '%s'", container->spec->root->path);
-                return -1;
-        }
+        if (copy < 0)
+                return error_negative_errno(error, errno, "Cannot copy the container's root, '%s'",
+                                            container->spec->root->path);
         return make_mount_point(path, copy, error) && mount_tree_attach(copy, path, error) ? fd_steal(&copy) : -1;
 }
 

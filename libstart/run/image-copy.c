@@ -254,14 +254,11 @@ static char *use(const char *unit, const char *directory, const char *key, GErro
 char *image_copy_find(const char *unit, const char *directory, const Root *root, const UserNamespace *userns,
                       Notify *systemd, GError **error) {
         g_autofree char *key = make_key(root, userns), *path = use(unit, directory, key, error);
-        g_autofree char *maker = name_ahead_unit("copy", unit), *said = NULL;
+        g_autofree char *maker = name_ahead_unit("copy", unit);
 
         if (path || *error)
                 return g_steal_pointer(&path);
-        said = g_strdup_printf("STATUS=Waits for %s, which copies the image\nEXTEND_TIMEOUT_USEC=%" G_GUINT64_FORMAT,
-                               maker, (guint64) WAIT_SEC * G_USEC_PER_SEC);
-        (void) notify_send(systemd, said, NULL);
-        if (!unit_restart(maker, error)) {
+        if (!unit_restart_for_start(maker, systemd, "copies the image", WAIT_SEC, error)) {
                 unit_failure_explain(maker, error);
                 return NULL;
         }

@@ -198,14 +198,9 @@ static bool find_in_stores(Start *start, GError **error) {
 
 /* What has brought the image has no more to do for systemd, and somebody has removed the image since, as podman image
  * prune does: Podman's own start would bring it. */
-static bool bring_again(const Start *start) {
-        const char *unit = start->request.image_unit;
-        g_autofree char *said = g_strdup_printf(
-                "STATUS=Waits for %s, which brings the image again\nEXTEND_TIMEOUT_USEC=%" G_GUINT64_FORMAT, unit,
-                (guint64) BRING_SEC * G_USEC_PER_SEC);
-
-        (void) notify_send(start->systemd, said, NULL);
-        return unit_restart(unit, NULL);
+static bool bring_again(const Start *start, const char *state) {
+        return g_strcmp0(state, "active") == 0 && unit_restart_for_start(start->request.image_unit, start->systemd,
+                                                                         "brings the image again", BRING_SEC, NULL);
 }
 
 /* Why what brings the image ahead has not. Where another start has it bring that again, or it tries again by
@@ -213,9 +208,9 @@ static bool bring_again(const Start *start) {
 static char *find_failure(const char *unit, const char *state) {
         char *failure = unit_failure_find(unit);
 
-        return failure || !state || g_str_equal(state, "active") || g_str_equal(state, "inactive") ?
-                       failure :
-                       g_strdup_printf("%s has not brought the image yet", unit);
+        if (!failure && (g_strcmp0(state, "activating") == 0 || g_strcmp0(state, "deactivating") == 0))
+                failure = g_strdup_printf("%s has not brought the image yet", unit);
+        return failure;
 }
 
 /* Without its image a container says why that could not be brought. */
@@ -228,7 +223,7 @@ static bool find_root(Start *start, GError **error) {
         if (!failure && request->image_unit && g_error_matches(*error, KT_ERROR, KT_ERROR_NOT_FOUND)) {
                 g_autofree char *state = start->is_shown ? NULL : systemd_unit_state(request->image_unit, NULL);
 
-                if (g_strcmp0(state, "active") == 0 && bring_again(start)) {
+                if (bring_again(start, state)) {
                         g_clear_error(error);
                         return find_in_stores(start, error);
                 }

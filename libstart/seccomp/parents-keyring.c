@@ -32,6 +32,8 @@ static const struct sock_filter first[] = {
         FORBID(219, AUDIT_ARCH_AARCH64),
         FORBID(219, AUDIT_ARCH_RISCV64),
         FORBID(311, AUDIT_ARCH_ARM),
+#elif defined __i386__
+        FORBID(__NR_keyctl, AUDIT_ARCH_I386),
 #elif defined __s390x__
         FORBID(__NR_keyctl, AUDIT_ARCH_S390X),
 #elif defined __powerpc64__ && defined __LITTLE_ENDIAN__

@@ -16,6 +16,15 @@ bool unit_restart(const char *unit, GError **error) {
         return call("restart", unit, "--job-mode=ignore-dependencies", error);
 }
 
+bool unit_restart_for_start(const char *unit, Notify *systemd, const char *does, guint64 sec, GError **error) {
+        g_autofree char *said = g_strdup_printf(
+                "STATUS=Waits for %s, which %s\nEXTEND_TIMEOUT_USEC=%" G_GUINT64_FORMAT, unit, does,
+                sec * G_USEC_PER_SEC);
+
+        (void) notify_send(systemd, said, NULL);
+        return unit_restart(unit, error);
+}
+
 bool unit_restart_with_others(const char *unit, GError **error) {
         return call("restart", unit, "--job-mode=replace", error);
 }

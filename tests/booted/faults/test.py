@@ -552,7 +552,8 @@ def generating(machine):
         command='{} /usr/lib/systemd/system-generators/keyturn-generator /run/made /run/made /run/made',
         # Which filters are made ahead depends on what can be asked; a start looks itself.
         result=f'({made}) | grep -v keyturn-seccomp',
-        # A unit is whole, or is not there, or says that it is refused, as what is made ahead of it says that there is nothing to do; or it is empty, and nothing that systemd starts.
+        # A unit is whole, or is not there, or says that it is refused; or it is empty, and nothing that systemd starts. What is
+        # made ahead of one that is refused does nothing.
         failure=f'({made}) | grep -v -e keyturn-seccomp -e keyturn-untrusted-paths | while read -r line; do case $line in *.tmp\\ *|*.service\\ {EMPTY}*) continue;; esac; grep -qxF "$line" /run/right || grep -qE "libstart refuse|^ExecStart=/bin/true" "/run/made/${{line%% *}}" '
                 '|| { echo "$line"; exit 1; }; done',
         undo='rm -rf /run/made/*',

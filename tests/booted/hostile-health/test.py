@@ -268,9 +268,8 @@ def test_many_restarts(machine):
         invocation = machine.show('count', 'InvocationID')
         found = machine.wait_for(lambda: [result for result in health(machine, 'count')['Log'] if result['ExitCode'] == 0])
         assert {result['Output'].strip() for result in found} == {invocation}, found
-    # systemd 262 misses the controllers, which these machines have not. And the record goes before its directory does, by which
-    # a check knows that it is too late.
-    assert not re.search("Cannot(?! open '.health.json': No such file)|Failed(?! to read pids.max)", machine.journal()), machine.journal()
+    # systemd 262 misses the controllers, which these machines have not.
+    assert not re.search('Cannot|Failed(?! to read pids.max)', machine.journal()), machine.journal()
 
 
 def test_strangers_in_one_turn(machine):
