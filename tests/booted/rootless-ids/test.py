@@ -2,9 +2,10 @@
 """UserNS=keep-id, nomap, auto and UIDMap= of users' containers: an image with other owners is a copy, made ahead."""
 
 import difflib
+import os
 import time
 
-from users import IMAGE, as_user, container, fails, inside, journal, make_user, show, start
+from users import IMAGE, USERS, as_user, container, fails, inside, journal, make_user, show, start
 
 PACKAGES = ('passt',)
 COPIES = '/home/alice/.local/share/keyturn/copies'
@@ -13,12 +14,12 @@ ODD = 'localhost/odd'
 NO_GROUP = ('Groups: 0', 'Groups:')
 
 
-def make_podmans(machine):
+def make_podmans(machine, name='alice'):
     """A user whose Podman uses overlays: that of 4.3 takes copies of whole trees else."""
-    make_user(machine, 'alice')
+    make_user(machine, name)
     as_user(machine, 'mkdir -p ~/.config/containers; printf "[storage]\\ndriver = \\"overlay\\"\\n'
-                     'runroot = \\"/run/user/1234/containers\\"\\ngraphroot = \\"/home/alice/.local/share/containers/storage\\"\\n" '
-                     '>~/.config/containers/storage.conf')
+                     f'runroot = \\"/run/user/{USERS[name]}/containers\\"\\ngraphroot = \\"/home/{name}/.local/share/containers/storage\\"\\n" '
+                     '>~/.config/containers/storage.conf', name)
 
 
 def clear(machine):
@@ -230,18 +231,20 @@ GREEDY = {
 
 def test_who_takes_all_that_the_user_may_have(machine):
     """The start of another says what is missing. Ids of its own are nobody else's limits."""
-    clear(machine)
+    # The kernel counts by ids for all that runs on it, thus for the other test machines too.
+    USERS['mallory'] = 30000 + os.getpid() % 30000
+    make_podmans(machine, 'mallory')
     for what, words in (('keys', 'session keyring (a payload'), ('descriptors', 'log relay (a payload')):
         for mode in ('host', 'nomap', 'auto'):
             machine.write('/srv/greedy', GREEDY[what] + '; $| = 1; print "taken\\n"; sleep 1000')
             start(machine, 'greedy', f'UserNS={mode}\nVolume=/usr:/usr:ro\nVolume=/lib:/lib:ro\nVolume=/lib64:/lib64:ro\nVolume=/srv/greedy:/greedy:ro',
-                  '/usr/bin/perl -MErrno /greedy')
+                  '/usr/bin/perl -MErrno /greedy', 'mallory')
             machine.wait_for(lambda: 'taken' in journal(machine, 'greedy'))
             if mode == 'host':
-                fails(machine, words)
+                fails(machine, words, user='mallory')
             else:
-                start(machine)
-            as_user(machine, 'systemctl --user stop greedy')
+                start(machine, user='mallory')
+            as_user(machine, 'systemctl --user stop greedy', 'mallory')
 
 
 def test_what_else_a_container_has(machine):
