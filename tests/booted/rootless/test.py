@@ -263,7 +263,8 @@ def test_a_service_in_a_user_namespace_of_its_own_is_told_why(machine):
         assert failed or machine.suite == 'bookworm', key  # whose systemd makes none for most
         as_user(machine, 'systemctl --user stop mine; systemctl --user reset-failed')
     if machine.suite != 'bookworm':
-        assert journal(machine).count('remove them from [Service]') >= 3, journal(machine)
+        # Not by unit: journald does not always find that of a process that has ended.
+        assert machine.journal().count('remove them from [Service]') >= 3, machine.journal()
 
 
 def test_what_a_user_may_not_is_refused_with_what_to_do(machine):
