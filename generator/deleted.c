@@ -119,20 +119,6 @@ static const char *find_kube(const UnitNames *names, const char *service, const 
         return NULL;
 }
 
-/* It goes with its pod, and that with the last of its containers: at once, if none wanted the target any more. Where
- * the pod is to stay, the target is not active, and nothing starts it. */
-static void join_pod(const Run *run, Conversion *stub, const char *container) {
-        g_autofree char *pod = find_text(container, "\"path\":\"" PATH_POD "/"),
-                        *service = g_strconcat(pod ?: "", ".service", NULL),
-                        *users = g_strdup_printf("keyturn-pod@%s.target", pod ?: "");
-
-        if (!pod || !name_is_unit(service) || !runs(run, service))
-                return;
-        service_unit(stub->service, "BindsTo", service);
-        service_unit(stub->service, "After", service);
-        service_unit(stub->service, "Wants", users);
-}
-
 /* container: what libcrun has of it. It is stopped by the signal that its start has written down, its image's
  * perhaps. */
 static void finish_container(const Run *run, Conversion *stub, const char *container) {
@@ -150,7 +136,6 @@ static void finish_container(const Run *run, Conversion *stub, const char *conta
         stub->args->name = g_steal_pointer(&name);
         if (kube)
                 service_unit(stub->service, "PartOf", kube);
-        join_pod(run, stub, container);
 }
 
 /* secrets: where those of a .kube file's pod would be. */
@@ -244,6 +229,58 @@ static char *named_service(const char *directory, const char *entry) {
         return g_strconcat(entry + (entry[0] == '+'), ".service", NULL);
 }
 
+/* It goes with its pod, and that with the last of its containers: at once, if none wanted the target any more. Where
+ * the pod is to stay, the target is not active, and nothing starts it. Not BindsTo=: the start says itself why it
+ * fails. */
+static void stay_in_pod(const Run *run, const char *container, GString *text) {
+        g_autofree char *pod = find_text(container, "\"path\":\"" PATH_POD "/"),
+                        *service = g_strconcat(pod ?: "", ".service", NULL);
+
+        if (pod && name_is_unit(service) && runs(run, service))
+                g_string_append_printf(text, "PartOf=%s\nAfter=%s\nWants=keyturn-pod@%s.target\n", service, service,
+                                       pod);
+}
+
+/* What all of a user's bridges lie in goes with the last that wants it. */
+static void stay_on_bridges(const Run *run, GString *text) {
+        g_autofree char *bridges = find_place(run, PATH_NETWORK "/.bridges");
+
+        if (keyturn_conf_is_users(run->conf) && g_file_test(bridges, G_FILE_TEST_IS_DIR))
+                g_string_append(text, "Wants=keyturn-network@.bridges.service keyturn-pasta@.bridges.service\n");
+}
+
+static void put_dropin(const Run *run, const char *service, const char *container) {
+        g_autofree char *file = g_strconcat(service, ".d/50-keyturn-running.conf", NULL);
+        g_autoptr(GString) text = g_string_new("# Made by keyturn-generator; do not edit.\n[Unit]\n");
+
+        stay_in_pod(run, container, text);
+        stay_on_bridges(run, text);
+        writer_put_file(run->writer, container, file, READERS_ALL, text);
+}
+
+static bool is_refused(const Run *run, const char *service) {
+        g_autofree char *template = name_template_of(service);
+
+        return g_hash_table_contains(run->refused, service) ||
+               (template && g_hash_table_contains(run->refused, template));
+}
+
+/* A file that is refused, or whose pod is, does not say what its container runs in. */
+static void put_dropins(const Run *run) {
+        g_autofree char *directory = find_place(run, PATH_RUN);
+        g_autoptr(GDir) entries = g_hash_table_size(run->refused) > 0 ? g_dir_open(directory, 0, NULL) : NULL;
+        const char *entry;
+
+        while (entries && (entry = g_dir_read_name(entries))) {
+                g_autofree char *service = named_service(directory, entry),
+                                *state = g_build_filename(directory, entry, NULL), *name = find_container(state),
+                                *container = g_build_filename(state, name, NULL);
+
+                if (name && is_refused(run, service) && runs(run, service))
+                        put_dropin(run, service, container);
+        }
+}
+
 /* The service that has mounted it; "" where somebody did so by hand. */
 static char *read_service(const char *directory, const char *entry) {
         g_autofree char *mark = g_build_filename(directory, entry, NULL), *service = NULL;
@@ -275,4 +312,5 @@ void deleted_put(Run *run) {
                                 kinds[i].put(run, directory, entry, service);
                 }
         }
+        put_dropins(run);
 }

@@ -6,5 +6,6 @@
 /* Containers that run on while their files are gone. Without a unit one would be stopped by other signals than it was
  * to be, its directory would stay, and nobody would find it by its name. A pod would stop beside its containers, and
  * leave its namespaces and the Secrets of a .kube file; what is mounted for Device= of a volume would stay. It is
- * nobody's mistake: nothing is said of them. */
+ * nobody's mistake: nothing is said of them.
+ * Called last: those of refused files run on, too, in the pod that they are in. */
 void deleted_put(Run *run);

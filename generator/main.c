@@ -312,6 +312,7 @@ static bool run_generator(const Tree *tree) {
         g_autoptr(Sources) sources = load_sources(tree, search_path);
         bool beside_podman = sources->files->len > 0 && !arg_alone && podman_generator_is_active(tree, arg_users);
         g_autoptr(UnitNames) names = NULL;
+        g_autoptr(GHashTable) refused = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
         g_autoptr(GHashTable) refused_kubes = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free);
         g_autoptr(GHashTable) refused_parts = g_hash_table_new(NULL, NULL);
         g_autoptr(KeyturnConf) conf = keyturn_conf_new(tree);
@@ -333,6 +334,7 @@ static bool run_generator(const Tree *tree) {
                     .filters = filters,
                     .untrusted = untrusted,
                     .machine = machine,
+                    .refused = refused,
                     .refused_kubes = refused_kubes,
                     .refused_parts = refused_parts };
 

@@ -122,6 +122,7 @@ void refused_put(const Run *run, Conversion *container) {
         /* Beside Podman's generator the name may be that of a service of Podman's. */
         if (run->is_dry || run->is_install || run->beside_podman || !has_name(run, container))
                 return;
+        g_hash_table_add(run->refused, g_strdup(container->service->name));
         fail_start(container);
         network_unit_depend(container);
         make_nothing_ahead(run, container);

@@ -27,6 +27,7 @@ typedef struct Run {
         Writer *writer;
         Writer *late; /* for what is there only where nobody else has its name */
 
+        GHashTable *refused;       /* names of services whose start is to say why */
         GHashTable *refused_kubes; /* paths of .kube files, and what is wrong with each, or with a part */
         GHashTable *refused_parts; /* the parts of them, of SourceFile, that something is wrong with */
 

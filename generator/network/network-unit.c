@@ -283,6 +283,7 @@ static void stay_for_a_moment(Conversion *container) {
 }
 
 void network_unit_assume(Conversion *container) {
+        static const char *const ways[] = { "pasta", "ports" };
         g_auto(OwnName) own = { 0 };
         const char *name = container->source->name;
 
@@ -290,6 +291,11 @@ void network_unit_assume(Conversion *container) {
                 return;
         own_name_find(container->service->name, &own);
         container->network.unit = own_name_unit(&own, "network");
+        for (size_t i = 0; i < G_N_ELEMENTS(ways) && container->is_users; i++) {
+                g_autofree char *way = own_name_unit(&own, ways[i]);
+
+                service_unit(container->service, "Wants", way);
+        }
 }
 
 /* The line that asks for a network, or NULL. */

@@ -414,6 +414,32 @@ def test_a_pod_whose_files_are_deleted(machine):
     assert_nothing_left(machine, before)
 
 
+def test_what_runs_while_its_files_are_broken(machine):
+    """It stays in its pod, which keeps its network, stops it, and goes with it: whichever file is broken, and how."""
+    before = mounts_of_before(machine)
+    for n, broken in enumerate(('echo Foo=bar >>torn.pod', 'rm torn.pod', 'echo Foo=bar >>one.container',
+                                'sed -i s/torn.pod/tron.pod/ one.container two.container',
+                                'echo nonsense | tee -a one.container two.container')):
+        pod(machine, 'torn', 'PublishPort=127.0.0.1:8085:8000')
+        member(machine, 'one', 'torn.pod', exec_=SERVER)
+        member(machine, 'two', 'torn.pod')
+        reload(machine)
+        machine.run('systemctl reset-failed; systemctl start torn-pod; systemctl start one two; '
+                    f'cd /etc/containers/systemd; {broken}; systemctl daemon-reload')
+        machine.wait_for(lambda: answer(machine, '127.0.0.1/8085') == 'hello\n')
+        assert states(machine, 'torn-pod', 'one', 'two') == 'active active active', broken
+        machine.run('systemctl stop two')
+        assert states(machine, 'torn-pod', 'one') == 'active active', broken
+        machine.run(f'systemctl stop {"one" if n % 2 else "torn-pod"}')
+        machine.wait_for(lambda: states(machine, 'torn-pod', 'keyturn-network@torn-pod') == 'inactive inactive')
+        assert states(machine, 'one') == 'failed', broken
+        assert_nothing_left(machine, before)
+        # The start says why itself, and what it starts of the pod goes again.
+        machine.run('systemctl reset-failed; systemctl start one', check=False)
+        assert '/one.container:' in machine.journal('one'), broken
+        machine.run('systemctl stop torn-pod')
+
+
 def test_a_hostile_member(machine):
     """It fills, leaves and attacks what is shared; its neighbours live on, and nothing of it outlives the pod."""
     before = mounts_of_before(machine)

@@ -406,6 +406,28 @@ def test_what_runs_while_its_files_are_deleted(machine):
     assert as_user(machine, 'systemctl --user start deaf', check=False).status == 5  # there is no such unit
 
 
+def test_what_runs_while_its_files_are_deleted_is_reached(machine):
+    """It has its way out and its port until it is stopped, and then they are gone: of a pod, a single container."""
+    make_world(machine)
+    make_user(machine, 'alice')
+    files = '/home/alice/.config/containers/systemd'
+    for network in ('', 'Network=bridge\n'):
+        for name, of, unit in (('a', 'pod', 'pod-pod'), ('a', '', 'a')):
+            keys = f'{network}PublishPort=8060:80'
+            if of:
+                pod(machine, keys, of)
+                member(machine, name, SERVER, of=f'{of}.pod')
+            else:
+                container(machine, name, f'[Container]\nImage={IMAGE}\nExec={SERVER}\n{keys}\n[Service]\nKillSignal=SIGKILL\n')
+            payload = name.replace('@', '@x')
+            pods(machine, f'start {payload}')
+            machine.wait_for(lambda: fetch(machine, 8060) == 'from inside')
+            as_user(machine, f'rm -f {files}/*; systemctl --user daemon-reload')
+            assert fetch(machine, 8060) == 'from inside' and fetch_inside(machine, name=payload) == 'from the world', (network, unit)
+            pods(machine, f'stop {unit}')
+            machine.wait_for(lambda: 'pasta' not in machine.run('ps -u alice -o args=').out and not machine.run(f'ls -A {RUN}/network').out)
+
+
 def test_a_pasta_that_is_killed(machine):
     make_world(machine)
     pod(machine, 'PublishPort=8060:80')
