@@ -10,9 +10,11 @@
 #include "generator/network/network-unit.h"
 #include "generator/parts/volumes.h"
 #include "generator/refused.h"
+#include "generator/unit/own-name.h"
 #include "keyturn-config.h"
 #include "libstart/base/paths.h"
 #include "libstart/value/names.h"
+#include "libstart/value/unit-words.h"
 
 /* Of what lies in /run for the system's manager, the one of this user's. Transfer full. */
 static char *find_place(const Run *run, const char *path) {
@@ -313,4 +315,42 @@ void deleted_put(Run *run) {
                 }
         }
         put_dropins(run);
+}
+
+/* kind: "network", or a way in or out of it, which is a process. Later than all others: theirs count. */
+static void put_ahead(const Run *run, const OwnName *own, const char *kind) {
+        g_autofree char *file = own_name_file(own, kind, NULL), *network = own_name_unit(own, "network");
+        g_autoptr(GString) text = g_string_new("# Made by keyturn-generator; do not edit.\n[Unit]\n");
+        bool is_network = g_str_equal(kind, "network");
+
+        g_string_append_printf(text, "Description=%s of %s.service (no file asks for it any more)\n",
+                               is_network ? "Network" : "Way of the Network", own->full);
+        if (!is_network)
+                g_string_append_printf(text, "PartOf=%s\nAfter=%s\n", network, network);
+        g_string_append(text, "ConditionPathExists=!/\n\n[Service]\nExecStart=/bin/true\n");
+        if (is_network) {
+                g_string_append(text, "ExecStopPost=" KEYTURN_LIBDIR "/keyturn-network down");
+                unit_words_add(text, own->full);
+                g_string_append_c(text, '\n');
+        }
+        writer_put_file(run->late, PATH_NETWORK, file, READERS_ALL, text);
+}
+
+void deleted_put_networks(const Run *run) {
+        static const char *const kinds[] = { "network", "pasta", "ports" };
+        size_t n = keyturn_conf_is_users(run->conf) ? G_N_ELEMENTS(kinds) : 1;
+        g_autofree char *directory = find_place(run, PATH_NETWORK);
+        g_autoptr(GDir) entries = run->is_dry || run->is_install ? NULL : g_dir_open(directory, 0, NULL);
+        const char *entry;
+
+        while (entries && (entry = g_dir_read_name(entries))) {
+                g_autofree char *service = named_service(directory, entry), *template = name_template_of(service);
+                g_auto(OwnName) own = { 0 };
+
+                if (!template || !name_is_unit(service))
+                        continue;
+                own_name_find(template, &own);
+                for (size_t i = 0; i < n; i++)
+                        put_ahead(run, &own, kinds[i]);
+        }
 }

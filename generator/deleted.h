@@ -9,3 +9,7 @@
  * nobody's mistake: nothing is said of them.
  * Called last: those of refused files run on, too, in the pod that they are in. */
 void deleted_put(Run *run);
+
+/* The network of an instance has a unit as long as a file asks for it, deleted or not. Without one it would stay when
+ * nobody needs it any more, with its address and its ports. */
+void deleted_put_networks(const Run *run);

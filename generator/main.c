@@ -232,6 +232,7 @@ static void put_summaries(Run *run, const char *origin) {
 static void make_all(Run *run, const Sources *sources) {
         const GPtrArray *problems = keyturn_conf_problems(run->conf);
 
+        deleted_put_networks(run);
         survey_untrusted(run, sources->files);
         for (guint i = 0; i < sources->files->len; i++)
                 if (is_kube(sources->files->pdata[i]))

@@ -440,6 +440,35 @@ def test_what_runs_while_its_files_are_broken(machine):
         machine.run('systemctl stop torn-pod')
 
 
+def test_instances_run_while_their_files_are_broken(machine):
+    before = mounts_of_before(machine)
+    pod(machine, 'cell@', 'PublishPort=127.0.0.1::8000')
+    member(machine, 'server@', 'cell@%i.pod')
+    reload(machine)
+    machine.run('systemctl start cell-pod@one cell-pod@two; rm /etc/containers/systemd/cell@.pod; systemctl daemon-reload')
+    units = instance_unit('server') + instance_unit('cell-pod')
+    machine.wait_for(lambda: states(machine, *units) == 'active active active active')
+    machine.run('systemctl stop cell-pod@one server@two')
+    machine.wait_for(lambda: states(machine, *units[2:]) == 'inactive inactive')
+    assert 'active' not in states(machine, *units[:2]).split()
+    assert_nothing_left(machine, before)
+
+
+def test_an_instances_network_goes_when_no_file_asks_for_it(machine):
+    """Its unit is made of the template, which is edited, broken or deleted while it runs."""
+    before = mounts_of_before(machine)
+    text = f'[Container]\nImage={BUSYBOX}\nExec=sleep 1000\nStopSignal=SIGKILL\n'
+    for broken in (f'{text}Network=host\n', f'{text}Foo=bar\n', ''):
+        machine.container('alone@', f'{text}PublishPort=127.0.0.1:8086:8000\n')
+        machine.run('systemctl start alone@one')
+        machine.container('alone@', broken, reload=False)
+        machine.run('cd /etc/containers/systemd; test -s alone@.container || rm alone@.container; systemctl daemon-reload; '
+                    'systemctl stop alone@one')
+        machine.wait_for(lambda: states(machine, 'keyturn-network-alone@one') == 'inactive')
+        assert_nothing_left(machine, before)
+        assert machine.run('ls /run/keyturn/network').out == '' and '8086' not in machine.run('nft list ruleset').out
+
+
 def test_a_hostile_member(machine):
     """It fills, leaves and attacks what is shared; its neighbours live on, and nothing of it outlives the pod."""
     before = mounts_of_before(machine)

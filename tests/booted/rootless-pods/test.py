@@ -407,12 +407,12 @@ def test_what_runs_while_its_files_are_deleted(machine):
 
 
 def test_what_runs_while_its_files_are_deleted_is_reached(machine):
-    """It has its way out and its port until it is stopped, and then they are gone: of a pod, a single container."""
+    """It has its way out and its port until it is stopped, and then they are gone: of a pod, an instance, a single container."""
     make_world(machine)
     make_user(machine, 'alice')
     files = '/home/alice/.config/containers/systemd'
     for network in ('', 'Network=bridge\n'):
-        for name, of, unit in (('a', 'pod', 'pod-pod'), ('a', '', 'a')):
+        for name, of, unit in (('a', 'pod', 'pod-pod'), ('a@', 'cell@', 'cell-pod@x'), ('a', '', 'a')):
             keys = f'{network}PublishPort=8060:80'
             if of:
                 pod(machine, keys, of)
