@@ -51,6 +51,17 @@ def test_a_runtime_directory_of_the_file(machine):
     assert machine.run('ls /run/kept', check=False).status == 0
 
 
+def test_an_empty_variable(machine):
+    """It leaves no word behind: what follows was lost as its value, ReadOnly= among it."""
+    for keys in 'Environment=$NOTHING', 'Label=$NOTHING', 'Annotation=$NOTHING', 'Volume=$HOME/data:/data':
+        said = once(machine, 'touch /file && echo :writable', f'{keys}\nReadOnly=true', expect=125)
+        machine.wait_for(lambda: ": there is no value before '--" in machine.journal())
+        assert ':writable' not in said, (keys, said)
+    said = once(machine, 'touch /file && echo :writable; echo $$A$$B', 'Environment=$BOTH\nReadOnly=true',
+                'Environment="BOTH=A=1 --env B=2"')
+    assert '12' in said and ':writable' not in said, said
+
+
 def test_umask(machine):
     for keys, service, mask in (('', '', '0022'), ('Umask=0077', '', '0077'), ('', 'UMask=0007', '0007'),
                                 ('Umask=0027', 'UMask=0', '0027')):
