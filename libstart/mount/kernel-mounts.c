@@ -124,6 +124,13 @@ bool kernel_mount_attach(int root_fd, const ContainerMount *wanted, int mount, G
                error_set_errno(error, errno, "Cannot mount the container's '%s'", wanted->oci->destination);
 }
 
+/* On the host's /sys there is a cgroup file system already, and mount(2) takes no second one in its place. */
+static bool make_over(int root_fd, const ContainerMount *wanted, const MountLabel *label, GError **error) {
+        _cleanup_close_ int fd = kernel_mount_make_detached(wanted, label, error);
+
+        return fd >= 0 && kernel_mount_attach(root_fd, wanted, fd, error);
+}
+
 bool kernel_mount_make(int root_fd, const ContainerMount *wanted, const MountLabel *label, GError **error) {
         g_autoptr(GString) data = g_string_new(NULL);
         unsigned long flags = wanted->flags & (MOUNT_RESTRICTIONS | MS_RELATIME | MS_STRICTATIME);
@@ -135,8 +142,13 @@ bool kernel_mount_make(int root_fd, const ContainerMount *wanted, const MountLab
                 mount_label_append(label, data);
         if (!enter_mount_point(root_fd, wanted->oci->destination, error))
                 return false;
-        if (mount(wanted->oci->source, ".", find_type(wanted), flags, data->str) < 0)
-                return error_set_errno(error, errno, "Cannot mount the container's '%s'", wanted->oci->destination);
+        if (mount(wanted->oci->source, ".", find_type(wanted), flags, data->str) < 0) {
+                if (errno != EBUSY)
+                        return error_set_errno(error, errno, "Cannot mount the container's '%s'",
+                                               wanted->oci->destination);
+                if (!make_over(root_fd, wanted, label, error))
+                        return false;
+        }
         if (label->text && wanted->kernel->labelled == LABELLED_AS_FILE)
                 label_root(root_fd, wanted, label);
         return !g_str_equal(wanted->oci->destination, "/dev") || open_and_fill_dev(root_fd, error);

@@ -157,16 +157,7 @@ static bool make_bind_mount(const BindMountContext *context, ContainerMount *mou
         return true;
 }
 
-/* On the host's /sys there is a cgroup file system already, and mount(2) takes no second one in its place. */
-static bool make_over(const BindMountContext *context, const ContainerMount *mount, GError **error) {
-        _cleanup_close_ int fd = kernel_mount_make_detached(mount, &context->label, error);
-
-        return fd >= 0 && kernel_mount_attach(context->root_fd, mount, fd, error);
-}
-
 static bool make_kernels(const BindMountContext *context, const ContainerMount *mount, GError **error) {
-        if (user_view_is_entered() && g_str_equal(mount->oci->type, "cgroup"))
-                return make_over(context, mount, error);
         return mount->fd >= 0 ? kernel_mount_attach(context->root_fd, mount, mount->fd, error) :
                                 kernel_mount_make(context->root_fd, mount, &context->label, error);
 }

@@ -190,10 +190,16 @@ static void add_hosts_sys(MountPlan *plan, const SpecInput *input) {
                 mount_plan_add(plan, oci_mount_new("/sys", "bind", "/sys", options));
 }
 
+/* On the host's /dev the host's message queues are there already. */
+static bool has_queues(const MountPlan *plan, const SpecInput *input, const char *destination) {
+        return input->request->ipc.host && g_str_equal(destination, "/dev/mqueue") && has_mount(plan, "/dev");
+}
+
 static void add_defaults(MountPlan *plan, const SpecInput *input) {
         add_hosts_sys(plan, input);
         for (size_t i = 0; i < N_KERNEL_MOUNTS; i++)
-                if (!has_mount(plan, kernel_mounts[i].destination))
+                if (!has_mount(plan, kernel_mounts[i].destination) &&
+                    !has_queues(plan, input, kernel_mounts[i].destination))
                         mount_plan_add_default(plan, make_default(&kernel_mounts[i], input));
 }
 

@@ -62,6 +62,18 @@ def test_an_empty_variable(machine):
     assert '12' in said and ':writable' not in said, said
 
 
+def test_the_hosts_own_file_systems(machine):
+    """As programs that watch the machine have them, or toolboxes: the container's cgroup lies over the host's."""
+    for keys in 'Volume=/sys:/sys', 'Volume=/sys:/sys:ro', 'Volume=/sys:/sys:rslave', 'Volume=/:/host:ro,rslave\nVolume=/sys:/sys':
+        said = once(machine, 'cat /proc/self/cgroup /sys/fs/cgroup/cgroup.procs; ls -d /sys/block; '
+                             'mkdir /sys/fs/cgroup/x || echo :kept', keys)
+        assert '0::/' in said and '1' in said and '/sys/block' in said and ':kept' in said, (keys, said)
+    for mode in '', ':rslave':
+        said = once(machine, 'ls -d /dev/mqueue/queue; test -c /dev/ptmx && echo :terminals',
+                    f'Volume=/dev:/dev{mode}\nPodmanArgs=--ipc=host', 'ExecStartPre=touch /dev/mqueue/queue')
+        assert '/dev/mqueue/queue' in said and ':terminals' in said, (mode, said)
+
+
 def test_umask(machine):
     for keys, service, mask in (('', '', '0022'), ('Umask=0077', '', '0077'), ('', 'UMask=0007', '0007'),
                                 ('Umask=0027', 'UMask=0', '0027')):

@@ -48,6 +48,9 @@ static const struct {
                           "/tmp/x bind /src rw,rprivate,rbind\n" TMPFS("/dev/mqueue") },
         { WORDS("-v", "/src:/dev", "-v", "/src:/sys", "i"),
           PROC "/dev bind /src rw,rprivate,rbind\n/sys bind /src rw,rprivate,rbind\n" REST },
+        { WORDS("-v", "/dev:/dev", "--ipc=host", "i"),
+          PROC SYS CGROUP "/dev bind /dev rw,rprivate,rbind\n"
+                          "/dev/shm bind /dev/shm bind,nosuid,noexec,nodev,rprivate\n" PTS },
         { WORDS("-v", "/src:/a", "-v", "/src:/a:rw", "-v", "/src/:/a/", "i"),
           TOP REST "/a bind /src rw,rprivate,rbind\n" },
         { WORDS("--shm-size=1m", "i"),
