@@ -62,7 +62,7 @@ static bool handle_build_volume(Conversion *container, const Key *key, const Val
         g_autofree char *source = g_strndup(value->text, length), *found = NULL, *whole = NULL;
         bool no_copy;
 
-        if (g_str_has_suffix(source, ".volume"))
+        if (volume_is_file(source))
                 found = volume_refer(container, source, &no_copy, error);
         else
                 found = source[0] == '.' ? key_resolve_path(container->source->directory, source) : g_strdup(source);

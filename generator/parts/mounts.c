@@ -15,7 +15,7 @@ static char *find_source(Conversion *container, const char *source, bool *ret_no
         if (source[0] == '.')
                 return key_resolve_path(container->source->directory, source);
         /* What begins with a specifier or a variable may be either: libstart will see. */
-        if (!source[0] || strchr("/%$", source[0]))
+        if (!source[0] || (strchr("/%$", source[0]) && !volume_is_file(source)))
                 return g_strdup(source);
         return volume_refer(container, source, ret_no_copy, error);
 }

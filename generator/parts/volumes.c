@@ -36,12 +36,16 @@ static char *find_given_image(const FileReference *volume) {
                        g_steal_pointer(&image);
 }
 
+bool volume_is_file(const char *source) {
+        return g_str_has_suffix(source, ".volume") && !strchr(source, '/');
+}
+
 bool volume_find_image(Conversion *container, const char *source, char **ret_image, GError **error) {
         g_auto(FileReference) volume = { 0 };
         g_autofree char *given = NULL;
 
         *ret_image = NULL;
-        if (!g_str_has_suffix(source, ".volume"))
+        if (!volume_is_file(source))
                 return true;
         if (!file_reference_find(container, source, &volume, error))
                 return false;
@@ -71,7 +75,7 @@ char *volume_refer(Conversion *container, const char *source, bool *ret_no_copy,
         g_autofree char *unit = NULL;
 
         *ret_no_copy = false;
-        if (g_str_has_suffix(source, ".volume"))
+        if (volume_is_file(source))
                 return refer_to_file(container, source, ret_no_copy, error);
         if (!unit_word_is_unexpanded(source) && !mount_request_check_volume_source(source, error))
                 return NULL;

@@ -10,6 +10,9 @@
 /* How ExecStart= of such a service begins. */
 #define VOLUME_COMMAND KEYTURN_LIBDIR "/libstart volume"
 
+/* Is it NAME.volume, and no path that ends so? */
+bool volume_is_file(const char *source);
+
 /* The name of the volume that SOURCE of Volume= or Mount= means: a name, or NAME.volume. The container's service
  * comes after the one that makes it. *ret_no_copy: nothing is copied into it from an image. Transfer full. */
 char *volume_refer(Conversion *container, const char *source, bool *ret_no_copy, GError **error);

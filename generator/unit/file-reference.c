@@ -25,7 +25,9 @@ static char *find_instance(const Conversion *container, const char *file, GError
                           (int) (begin - file), file, begin + length);
 }
 
-bool file_reference_find(Conversion *container, const char *file, FileReference *ret, GError **error) {
+bool file_reference_find(Conversion *container, const char *named, FileReference *ret, GError **error) {
+        const char *service = container->service->name;
+        g_autofree char *file = name_is_template(service) ? g_strdup(named) : unit_names_expand(named, service);
         g_auto(FileReference) found = { 0 };
 
         found.source = unit_names_refer(container->names, file, &found.service, error);

@@ -74,6 +74,14 @@ def test_the_hosts_own_file_systems(machine):
         assert '/dev/mqueue/queue' in said and ':terminals' in said, (mode, said)
 
 
+def test_files_named_by_the_service_and_paths_that_look_like_them(machine):
+    machine.container('once.volume', '[Volume]\nUser=7\n')
+    machine.write('/srv/disk.volume/file', 'on the disk\n')
+    said = once(machine, 'stat -c %%u /data; cat /path/file /again/file', 'Volume=%N.volume:/data\nVolume=/srv/disk.volume:/path\n'
+                'Mount=type=bind,src=/srv/disk.volume,dst=/again')
+    assert '7' in said and said.count('on the disk') == 2, said
+
+
 def test_umask(machine):
     for keys, service, mask in (('', '', '0022'), ('Umask=0077', '', '0077'), ('', 'UMask=0007', '0007'),
                                 ('Umask=0027', 'UMask=0', '0027')):
