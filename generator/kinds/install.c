@@ -94,6 +94,14 @@ static bool check_wanting(const UnitNames *names, const char *unit, GError **err
         return error_set(error, KT_ERROR_USAGE, "'%s' is no name of a unit", unit);
 }
 
+/* Users' managers do not have that target, and say nothing of it. Beside another one it is for the system's. */
+static void check_reached(Conversion *container, const Value *value) {
+        if (container->is_users && g_str_equal(value->line->value, "multi-user.target"))
+                conversion_warning(container, value->line,
+                                   "a user's manager has no multi-user.target, so nothing starts this: write "
+                                   "default.target");
+}
+
 /* WantedBy= and its like; key->text says which directory. */
 static bool handle_wanted(Conversion *container, const Key *key, const Value *value, GError **error) {
         g_autofree char *instance = find_instance(container);
@@ -104,8 +112,8 @@ static bool handle_wanted(Conversion *container, const Key *key, const Value *va
                                    value->text);
         else if (!check_wanting(container->names, value->text, error))
                 return false;
-        else
-                (void) add_wanted(container, value->text, key->text);
+        else if (add_wanted(container, value->text, key->text))
+                check_reached(container, value);
         return true;
 }
 

@@ -13,6 +13,7 @@
 #include "generator/verify/systemd-opinion.h"
 #include "generator/verify/takeover.h"
 #include "generator/verify/user-files.h"
+#include "generator/verify/words.h"
 #include "keyturn-config.h"
 #include "libstart/base/error.h"
 #include "libstart/base/log.h"
@@ -201,6 +202,7 @@ static void look_around(const Generation *generation, const Choice *choice, Repo
                 if (!is_chosen(unit->source, choice) || is_others(unit->source->path))
                         continue;
                 outlook_check_timeout(unit, report);
+                words_check(unit, report);
                 if (arg_files_only || generation->is_users) /* what the machine has is not what she has */
                         continue;
                 outlook_check(&outlook, unit, report);

@@ -329,6 +329,10 @@ def test_files_are_verified_as_the_users_generator_reads_them(machine):
     for words in (verify, f'{verify} {file}', f'{verify} --json {file}'):
         bad = as_user(machine, words, check=False)
         assert bad.status == 1 and 'UserNS=keep-id' in bad.out and 'user-file' not in bad.out, bad
+    for wanted, warned in ('multi-user.target', True), ('multi-user.target default.target', False), ('default.target', False):
+        container(machine, 'other', f'[Container]\nImage={IMAGE}\n[Install]\nWantedBy={wanted}\n')
+        assert ('write default.target' in as_user(machine, verify, check=False).out) == warned, wanted
+    as_user(machine, 'rm ~/.config/containers/systemd/other.container')
     # Root, too, and a whole directory, that of an image that is built.
     said = machine.run(f'{verify} {file}', check=False)
     assert said.status == 1 and f'{file}:6:' in said.out, said
