@@ -82,6 +82,13 @@ def test_files_named_by_the_service_and_paths_that_look_like_them(machine):
     assert '7' in said and said.count('on the disk') == 2, said
 
 
+def test_what_is_refused_says_why_to_whom_it_fails(machine):
+    machine.container('once.network', '[Network]\nSubnet=nonsense\n')
+    once(machine, 'true', 'Network=once.network', expect=125)
+    assert 'once.network:2: ' in machine.show('once-network', 'StatusText')
+    machine.wait_for(lambda: 'once-network.service: /etc/containers/systemd/once.network:2: ' in machine.journal())
+
+
 def test_umask(machine):
     for keys, service, mask in (('', '', '0022'), ('Umask=0077', '', '0077'), ('', 'UMask=0007', '0007'),
                                 ('Umask=0027', 'UMask=0', '0027')):
