@@ -163,8 +163,16 @@ void streams_free(Streams *streams) {
         g_free(streams);
 }
 
+/* A payload can stop or freeze whoever is on the way in: a signal ends that, until libcrun passes signals on. */
+static bool unblock_signals(void) {
+        sigset_t none;
+
+        sigemptyset(&none);
+        return sigprocmask(SIG_SETMASK, &none, NULL) == 0;
+}
+
 bool streams_enter(Streams *streams, GError **error) {
-        bool ok = setsid() >= 0;
+        bool ok = setsid() >= 0 && unblock_signals();
 
         for (int fd = STDIN_FILENO; ok && fd <= STDERR_FILENO; fd++) {
                 int end = streams->command[fd] >= 0 ? streams->command[fd] : open("/dev/null", O_RDWR | O_CLOEXEC);

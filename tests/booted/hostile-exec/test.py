@@ -371,6 +371,39 @@ def test_signals(machine):
     machine.wait_for(lambda: count_in(machine, 'box') == 1)
 
 
+# A payload that is an init, which freezes the control group that commands come into.
+FREEZE = """#!/bin/sh
+cd /sys/fs/cgroup; mkdir init other; echo 0 >init/cgroup.procs
+(echo 0 >other/cgroup.procs; echo 1 >init/cgroup.freeze; touch /data/frozen; exec sleep 1000) &
+wait
+"""
+
+
+def test_signals_end_who_is_held_up_on_the_way_in(machine):
+    """Stopped or frozen by the payload before it executes the command, for as long as that likes."""
+    build(machine, 'stopper.c', '/srv/bin/stopper', '-static')
+    for more, options in (('', ''), ('AddCapability=CAP_SYS_PTRACE', ''), ('', '-t')):
+        start(machine, 'box', f'Volume=/srv/bin:/attack:ro\n{more}', 'sh -c "exec /attack/stopper >/data/stopped"')
+        for signal, status in (('TERM', '124'), ('KILL', '137')):
+            for _ in range(40):  # some come and go unseen
+                ended = on_terminal(machine, f'timeout --foreground -s {signal} -k 5 1 keyturnctl exec {options} box true; echo = $?').out.split()[-1]
+                if ended != '0':
+                    break
+            assert ended == status, (more, options, signal, ended)
+            # Who has been stopped while libcrun waits for a terminal of his is the container's until its end.
+            left = 'pgrep -x keyturnctl' if not options else 'ps -C keyturnctl -o stat= | grep -v T'
+            machine.wait_for(lambda: machine.run(left, check=False).out == '')
+        machine.run('systemctl stop box')
+        machine.wait_for(lambda: machine.run('pgrep -x keyturnctl', check=False).out == '')
+    machine.write('/srv/freeze', FREEZE, mode=0o755)
+    start(machine, 'box', 'Volume=/srv/freeze:/sbin/init:ro', '/sbin/init')
+    machine.wait_for(lambda: machine.run('ls /srv/data/frozen', check=False).status == 0)
+    for signal, status in (('TERM', 124), ('KILL', 137)):
+        assert bash(machine, f'timeout --foreground -s {signal} -k 5 1 keyturnctl exec box true', check=False).status == status, signal
+        machine.wait_for(lambda: machine.run('pgrep -x keyturnctl', check=False).out == '')
+    machine.run('systemctl stop box; rm -r /srv/bin')
+
+
 def test_the_service_ends_under_a_command(machine):
     start(machine, 'box')
     script = "keyturnctl exec box sh -c 'echo up >/data/up; exec sleep 1000' & " \
