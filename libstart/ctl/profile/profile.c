@@ -108,7 +108,7 @@ static bool record_starts(Profile *profile, Recording *recording, GError **error
 static bool record_seconds(Profile *profile, Recording *recording, guint seconds, GError **error) {
         if (!recording_switch(recording, true, error))
                 return false;
-        g_usleep((gulong) seconds * G_USEC_PER_SEC);
+        recording_wait(recording, seconds);
         profile->usec = (guint64) seconds * G_USEC_PER_SEC;
         return recording_switch(recording, false, error);
 }

@@ -52,16 +52,13 @@ static bool fail(int said, const char *what, GError **error) {
 }
 
 static bool spawn(Recording *recording, guint frequency, const int *fds, GError **error) {
-        g_autofree char *hertz = g_strdup_printf("%u", frequency);
-        /* cpu-clock is there on any processor, and in any virtual machine. */
-        const char *const words[] = { "setpriv",      "--pdeathsig=SIGKILL",
-                                      "perf",         "record",
-                                      "--quiet",      "--event=cpu-clock",
-                                      "--all-cpus",   "-g",
-                                      "--freq",       hertz,
-                                      "--no-buildid", "--no-buildid-cache",
-                                      "--delay=-1",   "--control=fd:3,4",
-                                      "--output=-",   NULL };
+        g_autofree char *hertz = g_strdup_printf("--freq=%u", frequency);
+        /* cpu-clock is there on any processor, and in any virtual machine. How much there is to record, of what they
+         * map, is up to payloads. */
+        const char *const words[] = { "setpriv",    "--pdeathsig=SIGKILL", "perf",         "record",
+                                      "--quiet",    "--event=cpu-clock",   "--all-cpus",   "-g",
+                                      hertz,        "--max-size=512M",     "--no-buildid", "--no-buildid-cache",
+                                      "--delay=-1", "--control=fd:3,4",    "--output=-",   NULL };
         static const int targets[] = { 3, 4 };
 
         return g_spawn_async_with_pipes_and_fds(NULL, words, environment,
@@ -113,6 +110,12 @@ static bool tell(const Recording *recording, const char *what, const char *task,
 /* Only the samples: that processes are born and executed is recorded between them, too. */
 bool recording_switch(Recording *recording, bool on, GError **error) {
         return tell(recording, on ? "enable cpu-clock\n" : "disable cpu-clock\n", "take samples", error);
+}
+
+void recording_wait(const Recording *recording, guint seconds) {
+        struct pollfd end = { .fd = recording->answers, .events = POLLIN };
+
+        (void) poll(&end, 1, (int) seconds * 1000);
 }
 
 static bool stop(Recording *recording, GError **error) {

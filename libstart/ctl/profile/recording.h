@@ -19,6 +19,9 @@ Recording *recording_begin(guint frequency, GError **error);
 /* Returns when perf has done it. */
 bool recording_switch(Recording *recording, bool on, GError **error);
 
+/* Or until perf has ended, of which the next switch tells. */
+void recording_wait(const Recording *recording, guint seconds);
+
 /* The end of it; what it has found is added to `samples`. */
 bool recording_read(Recording *recording, Samples *samples, GError **error);
 

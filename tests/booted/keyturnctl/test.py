@@ -5,10 +5,12 @@ import json
 import os
 import pathlib
 import re
+import subprocess
 import xml.dom.minidom
 
 OTHERS_PACKAGES = (('linux-perf',),)
 
+HERE = os.path.dirname(os.path.realpath(__file__))
 BUSYBOX = 'localhost/test/busybox'
 LAYERS = 'localhost/test/layers:4'
 MAPPED = 'UIDMap=0:100000:65536\nGIDMap=0:200000:65536'
@@ -528,6 +530,15 @@ def test_profile(machine):
         other.run('systemctl kill --kill-whom=main --signal=KILL watcher')
         other.wait_for(lambda: other.run('pgrep -x perf', check=False).status == 1)
         assert other.run('ls -A /tmp | grep -c keyturn-profile', check=False).out == '0\n'
+
+        # perf records what a payload maps, with its name.
+        subprocess.run(['gcc', '-std=gnu17', '-O2', '-static', '-o', other.path('/srv/maps'), os.path.join(HERE, 'maps.c')], check=True)
+        other.write('/srv/grow', '#!/bin/sh\nd=$(printf "/%0240d" $(seq 15)); mkdir -p "$d" && cp /maps "$d" && exec "$d/maps"\n', mode=0o755)
+        container(other, 'grows', 'Volume=/srv/maps:/maps:ro\nVolume=/srv/grow:/grow:ro\nExec=/grow')
+        other.run('systemctl start grows')
+        said = ctl(other, 'profile --seconds 150 grows', 125)
+        assert 'perf size limit reached' in said, said
+        other.run('systemctl stop grows')
 
 
 def test_plot_of_the_boot(machine):
