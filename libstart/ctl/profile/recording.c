@@ -2,14 +2,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <unistd.h>
 
 #include "libstart/base/error.h"
+#include "libstart/base/exit-codes.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/log.h"
 #include "libstart/base/process.h"
@@ -163,6 +166,13 @@ static void read_lines(FILE *file, Samples *samples) {
         (void) fclose(file);
 }
 
+/* For code that has no file perf opens /tmp/perf-PID.map, which any user of the machine may have made: a FIFO. */
+static void hide_tmp(G_GNUC_UNUSED void *data) {
+        if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+            mount("keyturnctl", "/tmp", "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0)
+                _exit(EXIT_KEYTURN);
+}
+
 bool recording_read(Recording *recording, Samples *samples, GError **error) {
         static const char *const words[] = { "setpriv",
                                              "--pdeathsig=SIGKILL",
@@ -191,7 +201,7 @@ bool recording_read(Recording *recording, Samples *samples, GError **error) {
             ftruncate(recording->said, 0) != 0)
                 return error_set_errno(error, errno, "Cannot read what perf has recorded");
         if (!g_spawn_async_with_pipes_and_fds(
-                    NULL, words, environment, G_SPAWN_SEARCH_PATH | G_SPAWN_DO_NOT_REAP_CHILD, NULL, NULL,
+                    NULL, words, environment, G_SPAWN_SEARCH_PATH | G_SPAWN_DO_NOT_REAP_CHILD, hide_tmp, NULL,
                     recording->data, -1, recording->said, &symbols, &target, 1, &perf, NULL, &output, NULL, error))
                 return false;
         lines = fdopen(output, "re");

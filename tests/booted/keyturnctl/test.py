@@ -531,8 +531,17 @@ def test_profile(machine):
         other.wait_for(lambda: other.run('pgrep -x perf', check=False).status == 1)
         assert other.run('ls -A /tmp | grep -c keyturn-profile', check=False).out == '0\n'
 
+        for name in ('spin', 'maps'):
+            subprocess.run(['gcc', '-std=gnu17', '-O2', '-static', '-o', other.path(f'/srv/{name}'), os.path.join(HERE, f'{name}.c')], check=True)
+
+        # Of code that has no file, perf asks a file that any user of the machine may have made.
+        other.unit('spins', '[Service]\nExecStart=/srv/spin\n')
+        other.run('systemctl start spins; mkfifo -m 666 /tmp/perf-$(systemctl show -P MainPID spins).map; systemctl start runs')
+        rows, _ = profile(other, '--seconds 1 runs')
+        assert rows['others', None] > 100, rows
+        other.run('systemctl stop spins; rm /tmp/perf-*.map')
+
         # perf records what a payload maps, with its name.
-        subprocess.run(['gcc', '-std=gnu17', '-O2', '-static', '-o', other.path('/srv/maps'), os.path.join(HERE, 'maps.c')], check=True)
         other.write('/srv/grow', '#!/bin/sh\nd=$(printf "/%0240d" $(seq 15)); mkdir -p "$d" && cp /maps "$d" && exec "$d/maps"\n', mode=0o755)
         container(other, 'grows', 'Volume=/srv/maps:/maps:ro\nVolume=/srv/grow:/grow:ro\nExec=/grow')
         other.run('systemctl start grows')
