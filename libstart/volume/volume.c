@@ -115,7 +115,9 @@ int volume_open(const char *directory, const char *name, GError **error) {
                         parent = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
                 fd = parent >= 0 ? make_directory(parent, name, 0700) : -1;
         }
-        data = fd >= 0 ? make_directory(fd, DATA, DATA_MODE) : -1;
+        /* Where only its files were removed, it is new as well: it is filled, and has its user's owner. */
+        if (fd >= 0 && (unlinkat(fd, USED, 0) == 0 || errno == ENOENT))
+                data = make_directory(fd, DATA, DATA_MODE);
         if (data < 0)
                 return error_negative_errno(error, errno, "Cannot make the volume '%s' in '%s'", name, directory);
         return fd_steal(&fd);

@@ -432,6 +432,10 @@ def test_a_volume_that_is_removed_is_made_anew(machine):
     assert machine.show('one', 'ActiveState') == 'active'
     machine.run('systemctl restart one')
     assert machine.run(f'test -x {VOLUMES}/gone/_data/busybox && ls -A {VOLUMES}/gone').out == '.keyturn-used\n_data\n'
+    # So is one whose files alone are removed: it is filled, and has an owner, as at its first use.
+    start(machine, 'one', 'Volume=gone:/bin\nVolume=empty:/new\nUser=7')
+    machine.run(f'systemctl stop one; rm -rf {VOLUMES}/gone/_data {VOLUMES}/empty/_data; systemctl start one')
+    assert machine.run(f'test -x {VOLUMES}/gone/_data/busybox && stat -c %u {VOLUMES}/empty/_data').out == '7\n'
 
 
 # ---- options and types
