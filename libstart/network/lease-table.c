@@ -75,19 +75,34 @@ static void read_file(LeaseTable *table, const char *unit, const char *text) {
         }
 }
 
+/* What others had is a wish: one file that a worn disk does not give back keeps nobody else from a network. */
+static bool read_lease(LeaseTable *table, const char *unit, const char *path, GError **error) {
+        g_autofree char *text = NULL;
+        g_autoptr(GError) problem = NULL;
+
+        if (!file_read(path, &text, NULL, &problem)) {
+                if (g_str_equal(unit, table->unit)) {
+                        g_propagate_error(error, g_steal_pointer(&problem));
+                        return false;
+                }
+                log_warning("The addresses that '%s' had may be given to others: %s", unit, problem->message);
+        }
+        if (text && !state_format_check(path, text, error))
+                return false;
+        if (text)
+                read_file(table, unit, text);
+        return true;
+}
+
 static bool read_directory(LeaseTable *table, const char *directory, GError **error) {
         g_auto(GStrv) units = directory_list(directory, error);
 
         for (char **unit = units; unit && *unit; unit++) {
-                g_autofree char *path = g_build_filename(directory, *unit, NULL), *text = NULL;
+                g_autofree char *path = g_build_filename(directory, *unit, NULL);
 
                 /* What a kill has left unfinished has no unit's name. */
-                if (!namespace_name_check(*unit, NULL))
-                        continue;
-                if (!file_read(path, &text, NULL, error) || (text && !state_format_check(path, text, error)))
+                if (namespace_name_check(*unit, NULL) && !read_lease(table, *unit, path, error))
                         return false;
-                if (text)
-                        read_file(table, *unit, text);
         }
         return units;
 }

@@ -39,19 +39,34 @@ static bool find_path(const NetworkConf *conf, const char *name, char **ret, GEr
         return find_in(conf->config_dir, name, ret, error) && (*ret || find_in(PATH_NETWORKS, name, ret, error));
 }
 
+static bool is_blank(const char *text, size_t length) {
+        while (length > 0 && text[length - 1] == '\0')
+                length--;
+        return length == 0;
+}
+
+/* Both are NULL where there is no file. Podman writes one without a rename(2): a power cut leaves nothing in it, or
+ * zeros, and Podman then makes the network anew, too. */
+static bool read_text(const NetworkConf *conf, const char *name, char **ret_path, char **ret_text, size_t *ret_length,
+                      GError **error) {
+        if (!find_path(conf, name, ret_path, error) ||
+            (*ret_path && !file_read(*ret_path, ret_text, ret_length, error)))
+                return false;
+        if (*ret_text && is_blank(*ret_text, *ret_length)) {
+                log_warning("'%s' is taken for none: it is empty, as a power cut may have left it", *ret_path);
+                g_clear_pointer(ret_path, g_free);
+                g_clear_pointer(ret_text, g_free);
+        }
+        return true;
+}
+
 bool network_files_has(const NetworkConf *conf, const char *name, bool *ret, GError **error) {
-        g_autofree char *path = NULL;
-        bool known = find_path(conf, name, &path, error);
+        g_autofree char *path = NULL, *text = NULL;
+        size_t length = 0;
+        bool known = read_text(conf, name, &path, &text, &length, error);
 
         *ret = path;
         return known;
-}
-
-/* Both are NULL where there is no file. */
-static bool read_text(const NetworkConf *conf, const char *name, char **ret_path, char **ret_text, size_t *ret_length,
-                      GError **error) {
-        return find_path(conf, name, ret_path, error) &&
-               (!*ret_path || file_read(*ret_path, ret_text, ret_length, error));
 }
 
 static NetworkDefinition *parse(const NetworkConf *conf, const char *name, const char *path, const char *text,

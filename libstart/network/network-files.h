@@ -17,7 +17,7 @@
  * Transfer full. */
 NetworkDefinition *network_files_find(const NetworkConf *conf, const char *name, GError **error);
 
-/* Is there a file? */
+/* Is there a file with something in it? */
 bool network_files_has(const NetworkConf *conf, const char *name, bool *ret, GError **error);
 
 /* All names, sorted, the default network's too. Array of char*. Transfer full. */

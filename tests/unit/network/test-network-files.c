@@ -75,6 +75,27 @@ START_TEST(test_all_others_are_read) {
 }
 END_TEST
 
+/* As a power cut leaves what Podman writes: it is made again. What somebody has written stays, whatever it is. */
+START_TEST(test_blank_is_none) {
+        static const struct {
+                const char *text;
+                gssize length;
+                bool is_there;
+        } files[] = { { "", 0, false }, { "\0\0\0", 3, false }, { "\0{\0", 3, true }, { "\n", 1, true } };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(files); i++) {
+                g_autoptr(NetworkDefinition) built_in = NULL;
+                bool is_there;
+
+                ck_assert(g_file_set_contents(path, files[i].text, files[i].length, NULL));
+                ck_assert(network_files_has(&conf, "podman", &is_there, NULL));
+                ck_assert_int_eq(is_there, files[i].is_there);
+                built_in = network_files_find(&conf, "podman", NULL);
+                ck_assert_int_eq(built_in == NULL, files[i].is_there);
+        }
+}
+END_TEST
+
 START_TEST(test_nothing_can_be_asked) {
         const struct rlimit no_files = { 0, 0 };
         g_autoptr(GPtrArray) none = g_ptr_array_new();
@@ -95,5 +116,6 @@ TEST_MAIN("network-files", {
         tcase_add_test(tcase, test_there_and_gone);
         tcase_add_test(tcase, test_unknown_whether_there);
         tcase_add_test(tcase, test_all_others_are_read);
+        tcase_add_test(tcase, test_blank_is_none);
         tcase_add_test(tcase, test_nothing_can_be_asked);
 })
