@@ -63,7 +63,8 @@ static bool parse_indexes(const ImageSearch *search, GError **error) {
                 g_clear_pointer(&index->list, image_list_free);
                 index->list = image_list_parse(index->text, index->length, error);
                 if (!index->list)
-                        return error_prefix(error, "%s: ", index->path);
+                        return error_prefix(error,
+                                            "'%s' is damaged; move it away, and get the images again: ", index->path);
         }
         return true;
 }

@@ -165,13 +165,28 @@ static StoreImage *load(const ImageSearch *search, ImageMatch *match, GError **e
         return find_layers(search, match, image, length, error) ? g_steal_pointer(&image) : NULL;
 }
 
+/* A pull takes the layers that are there, whatever is in them: only what is removed before comes anew. */
+static StoreImage *load_or_advise(const ImageSearch *search, ImageMatch *match, GError **error) {
+        g_autoptr(GError) problem = NULL;
+        StoreImage *image = load(search, match, &problem);
+
+        if (problem && problem->code == KT_ERROR_FAILED)
+                return error_null(
+                        error, KT_ERROR_FAILED,
+                        "%s. If that stays so, remove the image (podman rmi, skopeo delete), and get it again",
+                        problem->message);
+        if (problem)
+                g_propagate_error(error, g_steal_pointer(&problem));
+        return image;
+}
+
 /* Whatever the quick way does not find, or finds damaged, the thorough one finds or explains. */
 static StoreImage *search_once(const ImageSearch *search, GError **error) {
         ImageMatch quick, match = { 0 };
         StoreImage *image = image_search_find_quickly(search, &quick) ? load(search, &quick, NULL) : NULL;
 
         if (!image && image_search_find(search, &match, error))
-                image = load(search, &match, error);
+                image = load_or_advise(search, &match, error);
         g_free(quick.name);
         g_free(match.name);
         return image;

@@ -97,10 +97,13 @@ static bool visit(const char *path, OnString on_string, Search *search, GError *
         const JsonVisitor visitor = { .string = on_string, .names = names };
         char *text = NULL;
         size_t length = 0;
-        bool ok = file_read(path, &text, &length, error) &&
-                  (length == 0 || json_visit(text, length, &visitor, search, NULL) ||
-                   error_set(error, KT_ERROR_FAILED, "'%s' is not what Podman writes: it is damaged", path));
+        bool ok = file_read(path, &text, &length, error);
 
+        if (ok && length > 0 && !json_visit(text, length, &visitor, search, NULL))
+                ok = error_set(error, KT_ERROR_FAILED,
+                               "'%s' is damaged, which Podman does not mend: move its directory 'secrets' away, and "
+                               "make the secrets anew (podman secret create)",
+                               path);
         secret_value_free(text, length);
         return ok;
 }

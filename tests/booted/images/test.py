@@ -324,6 +324,29 @@ def test_layers_that_a_power_cut_may_have_torn_come_anew(machine):
     forget(machine, 'app:1')
 
 
+def test_what_is_said_of_damaged_files_helps(machine):
+    """Of a layer, of the list of images, of secrets: without a power cut, nothing is removed by itself."""
+    registry.start(machine)
+    registry.push(machine, 'app:1', size=100000)
+    machine.run('podman secret create one -', input='x')
+    container(machine, 'a', f'Image={registry.NAME}/app:1\nPull=missing\nRetry=0\nSecret=one')
+    machine.run('systemctl start a')
+    images, secrets = f'{STORE}/overlay-images/images.json', f'{STORE}/secrets'
+    for damage, said, helps in (
+            ('', 'the store 1. If that stays so, remove the image', f'podman rmi {registry.NAME}/app:1'),
+            (f'cp {images} /run/images.json; echo x >{images}', f"'{images}' is damaged; move it away", f'mv {images} /run/away'),
+            (f'truncate -s 9 {secrets}/filedriver/*.json', "which Podman does not mend: move its directory 'secrets' away",
+             f'rm -r {secrets}; echo x | podman secret create one -')):
+        machine.run(damage) if damage else registry.tear(machine, 'app:1', all_of_it=True)
+        machine.mark()
+        assert machine.run('systemctl restart a', check=False).status
+        assert said in machine.journal('a.service'), machine.journal('a.service')
+        machine.run(f'{helps}; systemctl reset-failed; systemctl start a')
+    assert machine.run('keyturnctl exec a stat -c %s /random').out == '100000\n'
+    machine.run(f'systemctl stop a; podman secret rm one; cp /run/images.json {images}')
+    forget(machine, 'app:1')
+
+
 def test_what_has_another_name_stays(machine):
     """Though its second name came after a power cut, or its disk did not take something: it was there, and runs."""
     registry.start(machine)

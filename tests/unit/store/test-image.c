@@ -370,7 +370,8 @@ static void make_ids_uncomputable(const BuiltImage *image) {
 }
 
 static const Damage damages[] = {
-        { truncate_images_json, "/store/overlay-images/images.json: it is no valid JSON", KT_ERROR_FAILED },
+        { truncate_images_json,
+          "images.json' is damaged; move it away, and get the images again: it is no valid JSON", KT_ERROR_FAILED },
         { lose_images_json, "not in the image stores", KT_ERROR_NOT_FOUND },
         { empty_images_json, "not in the image stores", KT_ERROR_NOT_FOUND },
         { make_images_json_huge, "is over 64 MiB", KT_ERROR_FAILED },
@@ -382,7 +383,7 @@ static const Damage damages[] = {
         { damage_config, "' is damaged: its digest is not 'sha256:", KT_ERROR_FAILED },
         { lose_top_layer, "is in none of the stores", KT_ERROR_FAILED },
         { lose_layer, "is missing: No such file", KT_ERROR_FAILED },
-        { lose_diff, "is missing: No such file", KT_ERROR_FAILED },
+        { lose_diff, "is missing: No such file or directory. If that stays so, remove the image (", KT_ERROR_FAILED },
         { make_diff_a_link, "is in an additional layer store", KT_ERROR_UNSUPPORTED },
         { make_diff_a_file, "is not a directory", KT_ERROR_FAILED },
         { make_composefs, "is in composefs form", KT_ERROR_UNSUPPORTED },

@@ -108,7 +108,8 @@ START_TEST(test_damaged) {
 
         store_builder_write(builder, DIRECTORY "filedriver/secretsdata.json", "{ \"" ONE "\": \"c2VjcmV0\" c2VjcmV0");
         ck_assert(!podman_secret_find(builder->root, "one", &value, &length, &store, &error));
-        expect_error(error, KT_ERROR_FAILED, "secretsdata.json' is not what Podman writes");
+        expect_error(error, KT_ERROR_FAILED,
+                     "secretsdata.json' is damaged, which Podman does not mend: move its directory 'secrets' away");
         ck_assert_ptr_null(strstr(error->message, "c2VjcmV0"));
         ck_assert_ptr_null(value);
 }
