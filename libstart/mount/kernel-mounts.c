@@ -140,15 +140,14 @@ bool kernel_mount_make(int root_fd, const ContainerMount *wanted, const MountLab
                         g_string_append_printf(data, "%s%s", data->len > 0 ? "," : "", wanted->oci->options[i]);
         if (wanted->kernel->labelled == LABELLED_AS_MOUNT)
                 mount_label_append(label, data);
+        if (user_view_is_entered() && g_str_equal(wanted->oci->type, "cgroup")) /* it would be busy for sure */
+                return make_over(root_fd, wanted, label, error);
         if (!enter_mount_point(root_fd, wanted->oci->destination, error))
                 return false;
-        if (mount(wanted->oci->source, ".", find_type(wanted), flags, data->str) < 0) {
-                if (errno != EBUSY)
-                        return error_set_errno(error, errno, "Cannot mount the container's '%s'",
-                                               wanted->oci->destination);
-                if (!make_over(root_fd, wanted, label, error))
-                        return false;
-        }
+        if (mount(wanted->oci->source, ".", find_type(wanted), flags, data->str) < 0)
+                return errno == EBUSY ? make_over(root_fd, wanted, label, error) :
+                                        error_set_errno(error, errno, "Cannot mount the container's '%s'",
+                                                        wanted->oci->destination);
         if (label->text && wanted->kernel->labelled == LABELLED_AS_FILE)
                 label_root(root_fd, wanted, label);
         return !g_str_equal(wanted->oci->destination, "/dev") || open_and_fill_dev(root_fd, error);

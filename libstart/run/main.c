@@ -99,9 +99,9 @@ static int refuse(const char *path) {
         lines = g_strsplit(text, "\n", -1);
         for (char **line = lines; *line && **line == '#'; line++)
                 if (g_str_has_prefix(*line, mark)) {
-                        g_autoptr(GError)
-                                refusal = g_error_new_literal(KT_ERROR, KT_ERROR_USAGE, *line + strlen(mark));
+                        g_autoptr(GError) refusal = NULL;
 
+                        error_set(&refusal, KT_ERROR_USAGE, "%s", *line + strlen(mark));
                         fail(refusal);
                 }
         return EXIT_KEYTURN;
