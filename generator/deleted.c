@@ -231,16 +231,15 @@ static char *named_service(const char *directory, const char *entry) {
         return g_strconcat(entry + (entry[0] == '+'), ".service", NULL);
 }
 
-/* It goes with its pod, and that with the last of its containers: at once, if none wanted the target any more. Where
- * the pod is to stay, the target is not active, and nothing starts it. Not BindsTo=: the start says itself why it
- * fails. */
+/* It goes with its pod, and that with the last of its containers: at once, if none needed the target any more.
+ * Requisite= needs what is active, and does not start it: where the pod is to stay, nothing does. */
 static void stay_in_pod(const Run *run, const char *container, GString *text) {
         g_autofree char *pod = find_text(container, "\"path\":\"" PATH_POD "/"),
                         *service = g_strconcat(pod ?: "", ".service", NULL);
 
         if (pod && name_is_unit(service) && runs(run, service))
-                g_string_append_printf(text, "PartOf=%s\nAfter=%s\nWants=keyturn-pod@%s.target\n", service, service,
-                                       pod);
+                g_string_append_printf(text, "PartOf=%s\nAfter=%s\nRequisite=keyturn-pod@%s.target\n", service,
+                                       service, pod);
 }
 
 /* What all of a user's bridges lie in goes with the last that wants it. */
@@ -329,9 +328,12 @@ static void put_ahead(const Run *run, const OwnName *own, const char *kind) {
                 g_string_append_printf(text, "PartOf=%s\nAfter=%s\n", network, network);
         g_string_append(text, "ConditionPathExists=!/\n\n[Service]\nExecStart=/bin/true\n");
         if (is_network) {
-                g_string_append(text, "ExecStopPost=" KEYTURN_LIBDIR "/keyturn-network down");
-                unit_words_add(text, own->full);
-                g_string_append_c(text, '\n');
+                for (int i = 0; i < 2; i++) { /* as in units/keyturn-network@.service */
+                        g_string_append_printf(text, "ExecStopPost=%s" KEYTURN_LIBDIR "/keyturn-network down",
+                                               i == 0 ? "-" : "");
+                        unit_words_add(text, own->full);
+                        g_string_append_c(text, '\n');
+                }
         }
         writer_put_file(run->late, PATH_NETWORK, file, READERS_ALL, text);
 }

@@ -46,7 +46,8 @@ static GString *begin_command(const Conversion *container, const char *command, 
         g_string_append(line, " --unit %n");
         if (container->image.is_offline)
                 unit_words_add(line, "--offline");
-        unit_words_add_all(line, container->image.tool_words);
+        for (guint i = 0; i < container->image.tool_words->len; i++)
+                unit_words_add(line, container->image.tool_words->pdata[i]);
         unit_words_add(line, "--");
         return line;
 }

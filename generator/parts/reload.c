@@ -40,7 +40,7 @@ static void set_command(Conversion *container) {
         g_autoptr(GString) command = g_string_new(NULL);
 
         g_string_printf(command, RUN_COMMAND, say_user(container));
-        unit_words_add_all(command, container->reload.command);
+        unit_words_add_command(command, container->reload.command);
         set_reload(container, "ReloadCmd=", command->str);
 }
 

@@ -38,13 +38,13 @@ static void check_comments(const MadeUnit *unit, Report *report) {
 static void check_command(const MadeUnit *unit, Report *report) {
         static const char *const operators[] = { "&&", "||", "|", ">", ">>", "2>&1", NULL };
         const char *found = find_word(unit->args->command, operators);
-        g_autofree char *message = g_strdup_printf(
-                "'%s' is an argument like any other, as no shell reads this: write "
-                "sh -c \"...\"",
-                found);
+        g_autofree char *message = NULL;
 
-        if (found)
-                warn(report, unit, "no-shell", "Exec", found, message);
+        if (!found)
+                return;
+        message = g_strdup_printf("'%s' is an argument like any other, as no shell reads this: write sh -c \"...\"",
+                                  found);
+        warn(report, unit, "no-shell", "Exec", found, message);
 }
 
 /* As podlet and Ansible have written them. */

@@ -82,7 +82,8 @@ static bool read_lease(LeaseTable *table, const char *unit, const char *path, GE
 
         if (!file_read(path, &text, NULL, &problem)) {
                 if (g_str_equal(unit, table->unit)) {
-                        g_propagate_error(error, g_steal_pointer(&problem));
+                        g_propagate_prefixed_error(error, g_steal_pointer(&problem),
+                                                   "If the file of its addresses is lost, remove it: ");
                         return false;
                 }
                 log_warning("The addresses that '%s' had may be given to others: %s", unit, problem->message);

@@ -45,14 +45,15 @@ static bool is_blank(const char *text, size_t length) {
         return length == 0;
 }
 
-/* Both are NULL where there is no file. Podman writes one without a rename(2): a power cut leaves nothing in it, or
- * zeros, and Podman then makes the network anew, too. */
+/* Both are NULL where there is no file. Podman writes one without a rename(2): a power cut leaves nothing in it,
+ * or zeros, and Podman then makes the network anew, too. Not so the default one, which nobody describes but that
+ * file. */
 static bool read_text(const NetworkConf *conf, const char *name, char **ret_path, char **ret_text, size_t *ret_length,
                       GError **error) {
         if (!find_path(conf, name, ret_path, error) ||
             (*ret_path && !file_read(*ret_path, ret_text, ret_length, error)))
                 return false;
-        if (*ret_text && is_blank(*ret_text, *ret_length)) {
+        if (*ret_text && is_blank(*ret_text, *ret_length) && !g_str_equal(name, conf->default_network)) {
                 log_warning("'%s' is taken for none: it is empty, as a power cut may have left it", *ret_path);
                 g_clear_pointer(ret_path, g_free);
                 g_clear_pointer(ret_text, g_free);

@@ -190,7 +190,7 @@ static void add_hosts_sys(MountPlan *plan, const SpecInput *input) {
                 mount_plan_add(plan, oci_mount_new("/sys", "bind", "/sys", options));
 }
 
-/* On the host's /dev the host's message queues are there already. */
+/* The host's message queues are there already, where this is the host's /dev; in another there are none. */
 static bool has_queues(const MountPlan *plan, const SpecInput *input, const char *destination) {
         return input->request->ipc.host && g_str_equal(destination, "/dev/mqueue") && has_mount(plan, "/dev");
 }

@@ -37,6 +37,9 @@ void launch_args_free(LaunchArgs *args) {
 static bool check_value(const LaunchOption *option, const char *value, GError **error) {
         g_auto(ContainerRequest) scratch = { 0 };
 
+        if (unit_word_is_lost(value))
+                return error_set(error, KT_ERROR_USAGE,
+                                 "'%s': $NAME is replaced only where it is all of a word: write ${NAME}", value);
         return unit_word_is_unexpanded(value) || launch_option_read(option, &scratch, value, error);
 }
 
@@ -107,21 +110,6 @@ unsigned launch_args_option_words(const char *word) {
         return !option ? 0 : value || option->kind == LAUNCH_OPTION_FLAG ? 1 : 2;
 }
 
-static bool is_option(const char *word) {
-        const char *value;
-
-        return g_str_has_prefix(word, "--") && find_word(word, &value);
-}
-
-/* In a unit $NAME leaves no word at all where the variable is empty: the next option is not to be lost as a value. */
-static bool check_word(const LaunchOption *option, const char *word, GError **error) {
-        return !is_option(word) ||
-               error_set(error, KT_ERROR_USAGE,
-                         "%s: there is no value before '%s': the variable $NAME that stands there is empty, or has "
-                         "no such name; write ${NAME}, or set it",
-                         option->name, word);
-}
-
 /* One option at words[*i], in any of podman's forms: --name value, --name=value, --flag, --flag=false, -e value,
  * -evalue. Moves *i to the last word that it took. */
 static bool parse_option(LaunchArgs *args, const char *const *words, size_t *i, bool check, GError **error) {
@@ -137,8 +125,6 @@ static bool parse_option(LaunchArgs *args, const char *const *words, size_t *i, 
                 value = "true";
         if (!value && !(value = words[++*i]))
                 return error_set(error, KT_ERROR_USAGE, "%s: a value is missing", option->name);
-        if (value == words[*i] && !check_word(option, value, error))
-                return false;
         return (check ? check_value(option, value, error) : check_replaced(args, option, error)) &&
                set_value(args, option, value, error);
 }
@@ -178,11 +164,8 @@ static void add_word(GPtrArray *words, const char *word) {
 }
 
 static void add_pair(GPtrArray *words, const LaunchOption *option, const char *value) {
-        g_autofree char *joined = is_option(value) ? g_strconcat(option->name, "=", value, NULL) : NULL;
-
-        add_word(words, joined ? g_intern_string(joined) : option->name);
-        if (!joined)
-                add_word(words, value);
+        add_word(words, option->name);
+        add_word(words, value);
 }
 
 static void add_flag(GPtrArray *words, const LaunchOption *option, LaunchFlag flag) {
@@ -233,7 +216,9 @@ GPtrArray *launch_args_build(const LaunchArgs *args) {
 void launch_args_append(const LaunchArgs *args, GString *line) {
         g_autoptr(GPtrArray) words = launch_args_build(args);
 
-        unit_words_add_all(line, words);
+        for (guint i = 0; i < words->len - args->command->len; i++)
+                unit_words_add(line, words->pdata[i]);
+        unit_words_add_command(line, args->command);
 }
 
 const char *launch_args_last(const GPtrArray *values, const char *name) {

@@ -99,11 +99,12 @@ static int refuse(const char *path) {
         lines = g_strsplit(text, "\n", -1);
         for (char **line = lines; *line && **line == '#'; line++)
                 if (g_str_has_prefix(*line, mark)) {
-                        g_autoptr(GError) refusal = NULL;
-
-                        error_set(&refusal, KT_ERROR_USAGE, "%s", *line + strlen(mark));
-                        fail(refusal);
+                        log_error("%s", *line + strlen(mark));
+                        if (!error)
+                                error_set(&error, KT_ERROR_USAGE, "%s", *line + strlen(mark));
                 }
+        if (error)
+                unit_failure_tell(error);
         return EXIT_KEYTURN;
 }
 

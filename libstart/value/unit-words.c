@@ -30,7 +30,7 @@ static void append_escaped(GString *line, char c) {
                 g_string_append_c(line, c);
 }
 
-void unit_words_add(GString *line, const char *word) {
+static void add_as_it_is(GString *line, const char *word) {
         if (line->len > 0)
                 g_string_append_c(line, ' ');
         if (!needs_quotes(word)) {
@@ -43,9 +43,29 @@ void unit_words_add(GString *line, const char *word) {
         g_string_append_c(line, '"');
 }
 
-void unit_words_add_all(GString *line, const GPtrArray *words) {
+static bool is_variable(const char *name) {
+        return name[0] && name[strspn(name, G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "_")] == '\0';
+}
+
+bool unit_word_is_lost(const char *word) {
+        return word[0] == '$' && word[1] != '{' && word[1] != '$' && !is_variable(word + 1);
+}
+
+/* A word that begins with $ and no brace is to systemd the name of a variable, all of it, of which it makes as many
+ * words as the variable has, or none: the option behind a value would be lost as its value. */
+void unit_words_add(GString *line, const char *word) {
+        g_autofree char *one = NULL;
+
+        if (unit_word_is_lost(word))
+                one = g_strconcat("$", word, NULL);
+        else if (word[0] == '$' && is_variable(word + 1))
+                one = g_strconcat("${", word + 1, "}", NULL);
+        add_as_it_is(line, one ?: word);
+}
+
+void unit_words_add_command(GString *line, const GPtrArray *words) {
         for (guint i = 0; i < words->len; i++)
-                unit_words_add(line, words->pdata[i]);
+                add_as_it_is(line, words->pdata[i]);
 }
 
 void unit_words_add_option(GString *line, const char *option, const char *value) {

@@ -106,6 +106,8 @@ int volume_open(const char *directory, const char *name, GError **error) {
 
         if (fd >= 0 && faccessat(fd, DATA, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
                 return fd_steal(&fd);
+        if (fd >= 0 && errno != ENOENT)
+                return error_negative_errno(error, errno, "Cannot open the volume '%s' in '%s'", name, directory);
         if (!check_not_aside(directory, name, error))
                 return -1;
         if (fd < 0)

@@ -46,6 +46,18 @@ static const char *find_only(const UnitFile *unit, const char *section_name, con
         return value;
 }
 
+/* All but those of the command: $NAME is one word in braces. */
+static void keep_whole(GPtrArray *words, guint n) {
+        for (guint i = 0; i < n; i++) {
+                const char *word = words->pdata[i];
+                bool is_name = g_regex_match_simple("^\\$[A-Za-z0-9_]+$", word, G_REGEX_DOLLAR_ENDONLY, 0);
+                g_autofree char *whole = is_name ? g_strdup_printf("${%s}", word + 1) : g_strconcat("$", word, NULL);
+
+                if (word[0] == '$' && word[1] != '{' && word[1] != '$')
+                        words->pdata[i] = (void *) g_intern_string(whole);
+        }
+}
+
 /* systemd calls libstart with the words that the file means, and libstart knows them. */
 static void check_exec_start(const UnitFile *unit, const LaunchArgs *args) {
         g_autoptr(GPtrArray) words = g_ptr_array_new_with_free_func(g_free), wanted = launch_args_build(args);
@@ -53,6 +65,7 @@ static void check_exec_start(const UnitFile *unit, const LaunchArgs *args) {
 
         require(words_split(words, find_only(unit, "Service", "ExecStart"), WORDS_ESCAPED, &error), "%s",
                 error->message);
+        keep_whole(wanted, wanted->len - args->command->len);
         g_ptr_array_add(words, NULL);
         g_ptr_array_add(wanted, NULL);
         require(words->len > 2 && g_str_has_suffix(words->pdata[0], "/libstart"), "ExecStart=%s",

@@ -9,8 +9,7 @@ static void check_quoted(GPtrArray *words) {
         g_autoptr(GString) line = g_string_new(NULL);
         g_autoptr(GError) error = NULL;
 
-        for (guint i = 0; i < words->len; i++)
-                unit_words_add(line, words->pdata[i]);
+        unit_words_add_command(line, words);
         require(words_split(again, line->str, WORDS_ESCAPED, &error), "%s: %s", line->str, error->message);
         for (const char *c = line->str; *c; c++)
                 require(!g_ascii_iscntrl(*c), "a control character in '%s'", line->str);

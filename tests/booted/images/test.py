@@ -339,7 +339,9 @@ def test_what_is_said_of_damaged_files_helps(machine):
              f'rm -r {secrets}; echo x | podman secret create one -')):
         machine.run(damage) if damage else registry.tear(machine, 'app:1', all_of_it=True)
         machine.mark()
-        assert machine.run('systemctl restart a', check=False).status
+        if machine.run('systemctl restart a', check=False).status == 0:  # Debian 12's skopeo begins a new list
+            assert machine.suite == 'bookworm' and images in damage, damage
+            continue
         assert said in machine.journal('a.service'), machine.journal('a.service')
         machine.run(f'{helps}; systemctl reset-failed; systemctl start a')
     assert machine.run('keyturnctl exec a stat -c %s /random').out == '100000\n'

@@ -440,6 +440,18 @@ def test_what_runs_while_its_files_are_broken(machine):
         machine.run('systemctl stop torn-pod')
 
 
+def test_a_pod_that_stays_is_not_stopped_by_a_start_that_is_refused(machine):
+    pod(machine, 'torn', 'ExitPolicy=continue')
+    for name in ('one', 'two'):
+        member(machine, name, 'torn.pod')
+    reload(machine)
+    machine.run('systemctl start torn-pod one two; echo Foo=bar >>/etc/containers/systemd/one.container; systemctl daemon-reload')
+    assert machine.run('systemctl restart one', check=False).status
+    assert '/one.container:' in machine.journal('one')
+    assert states(machine, 'torn-pod', 'two') == 'active active'
+    machine.run('systemctl stop torn-pod')
+
+
 def test_instances_run_while_their_files_are_broken(machine):
     before = mounts_of_before(machine)
     pod(machine, 'cell@', 'PublishPort=127.0.0.1::8000')

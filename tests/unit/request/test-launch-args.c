@@ -30,6 +30,7 @@ static const struct {
         { WORDS("--entrypoint", "", "i"), "[--entrypoint][][i]" },
         { WORDS("--entrypoint=", "i"), "[--entrypoint][][i]" },
         { WORDS("--entrypoint=[\"a b\",\"c\"]", "i"), "[--entrypoint][[\"a b\",\"c\"]][i]" },
+        { WORDS("--entrypoint", "--name", "i"), "[--entrypoint][--name][i]" },
         { WORDS("-e", "A=1", "-eB=2", "-e=C=3", "--env", "D", "--env=E=--x", "i"),
           "[--env][A=1][--env][B=2][--env][C=3][--env][D][--env][E=--x][i]" },
         { WORDS("--env", "A= \t\n\"'\\%i $B ${C}\001\377", "i"), "[--env][A= \t\n\"'\\%i $B ${C}\001\377][i]" },
@@ -70,7 +71,6 @@ static const struct {
                 "--env-file", "/e", "i"),
           "[--env-file][/e][--log-driver][none][--log-opt][tag=x][--sdnotify][ignore][--stop-signal][9]"
           "[--state-dir][/s][i]" },
-        { WORDS("--entrypoint=--name", "--label=--no", "i"), "[--label][--no][--entrypoint=--name][i]" },
         { WORDS("--userns=auto", "-"), "[--userns][auto][--][-]" },
         { WORDS(""), "[]" },
 };
@@ -109,10 +109,6 @@ static const struct {
         { WORDS("--"), "the image is missing" },
         { WORDS("--name"), "--name: a value is missing" },
         { WORDS("-e"), "--env: a value is missing" },
-        { WORDS("--env", "--read-only", "i"), "--env: there is no value before '--read-only'" },
-        { WORDS("-l", "--read-only-tmpfs=false", "i"),
-          "--label: there is no value before '--read-only-tmpfs=false'" },
-        { WORDS("--hostname", "--cap-drop", "all", "i"), "--hostname: there is no value before '--cap-drop'" },
         { WORDS("--bogus", "i"), "unknown option '--bogus'" },
         { WORDS("--bogus=1", "i"), "unknown option '--bogus=1'" },
         { WORDS("--nam", "a", "i"), "unknown option '--nam'" },

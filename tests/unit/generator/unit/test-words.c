@@ -94,6 +94,14 @@ static const struct {
         { "\xc3\xa9", "\xc3\xa9" },
         { "#x", "#x" },
         { "--option=value", "--option=value" },
+        /* of systemd, a word for a variable, whatever it has; and no name, which would be lost */
+        { "$X", "${X}" },
+        { "$X/y", "$$X/y" },
+        { "$X y", "\"$$X y\"" },
+        { "$", "$$" },
+        { "$$X", "$$X" },
+        { "${X}/y", "${X}/y" },
+        { "a$X", "a$X" },
 };
 
 START_TEST(quotes) {
@@ -107,23 +115,18 @@ END_TEST
 /* Whatever bytes a word has, systemd's rules give it back. */
 START_TEST(round_trip) {
         g_autoptr(GString) line = g_string_new(NULL);
-        g_autoptr(GPtrArray) words = g_ptr_array_new_with_free_func(g_free);
+        g_autoptr(GPtrArray) words = g_ptr_array_new_with_free_func(g_free),
+                             given = g_ptr_array_new_with_free_func(g_free);
         const char *ends[] = { "", " ", "\"", "'", "\\", "x" };
 
         for (int c = 1; c < 0x80; c++)
-                for (size_t i = 0; i < G_N_ELEMENTS(ends); i++) {
-                        g_autofree char *word = g_strdup_printf("%s%c%s", ends[i], c, ends[(i + c) % 6]);
-
-                        unit_words_add(line, word);
-                }
+                for (size_t i = 0; i < G_N_ELEMENTS(ends); i++)
+                        g_ptr_array_add(given, g_strdup_printf("%s%c%s", ends[i], c, ends[(i + c) % 6]));
+        unit_words_add_command(line, given);
         ck_assert(words_split(words, line->str, WORDS_ESCAPED, NULL));
         ck_assert_uint_eq(words->len, 127 * G_N_ELEMENTS(ends));
-        for (int c = 1; c < 0x80; c++)
-                for (size_t i = 0; i < G_N_ELEMENTS(ends); i++) {
-                        g_autofree char *word = g_strdup_printf("%s%c%s", ends[i], c, ends[(i + c) % 6]);
-
-                        ck_assert_str_eq(words->pdata[(c - 1) * G_N_ELEMENTS(ends) + i], word);
-                }
+        for (guint i = 0; i < words->len; i++)
+                ck_assert_str_eq(words->pdata[i], given->pdata[i]);
 }
 END_TEST
 
