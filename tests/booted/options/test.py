@@ -3,6 +3,7 @@
 
 import contextlib
 import itertools
+import json
 import random
 
 BUSYBOX = 'localhost/test/busybox'
@@ -63,9 +64,9 @@ def test_a_variable_is_one_word(machine):
     machine.write('/etc/containers/systemd/inner.network', '[Network]\nLabel=$NONE\nPodmanArgs=--internal\nSubnet=$SUBNET\n'
                                                            '[Service]\nEnvironment=SUBNET=10.7.0.0/24\n')
     machine.run('systemctl daemon-reload; systemctl start inner-network')
-    assert '10.7.0.0/24' in machine.run('podman network inspect systemd-inner').out
-    assert machine.run('podman network inspect -f "{{.Internal}}" systemd-inner').out == 'true\n'
-    machine.run('systemctl stop inner-network; rm /etc/containers/systemd/inner.network; podman network rm systemd-inner')
+    made = json.loads(machine.read('/etc/containers/networks/systemd-inner.json'))
+    assert made['internal'] is True and made['subnets'][0]['subnet'] == '10.7.0.0/24', made
+    machine.run('systemctl stop inner-network; rm /etc/containers/systemd/inner.network /etc/containers/networks/systemd-inner.json')
 
 
 def test_umask(machine):
