@@ -190,9 +190,12 @@ static void add_hosts_sys(MountPlan *plan, const SpecInput *input) {
                 mount_plan_add(plan, oci_mount_new("/sys", "bind", "/sys", options));
 }
 
-/* The host's message queues are there already, where this is the host's /dev; in another there are none. */
+/* On the host's /dev the host's message queues are there already. */
 static bool has_queues(const MountPlan *plan, const SpecInput *input, const char *destination) {
-        return input->request->ipc.host && g_str_equal(destination, "/dev/mqueue") && has_mount(plan, "/dev");
+        const ContainerMount *dev = mount_plan_find(plan, "/dev");
+
+        return input->request->ipc.host && g_str_equal(destination, "/dev/mqueue") && dev &&
+               g_strcmp0(dev->oci->source, "/dev") == 0;
 }
 
 static void add_defaults(MountPlan *plan, const SpecInput *input) {

@@ -69,6 +69,33 @@ def test_a_variable_is_one_word(machine):
     machine.run('systemctl stop inner-network; rm /etc/containers/systemd/inner.network /etc/containers/networks/systemd-inner.json')
 
 
+def test_the_hosts_own_file_systems(machine):
+    """As programs that watch the machine have them, or toolboxes: the container's cgroup lies over the host's."""
+    for keys in 'Volume=/sys:/sys', 'Volume=/sys:/sys:ro', 'Volume=/sys:/sys:rslave', 'Volume=/:/host:ro,rslave\nVolume=/sys:/sys':
+        said = once(machine, 'cat /proc/self/cgroup /sys/fs/cgroup/cgroup.procs; ls -d /sys/block; '
+                             'mkdir /sys/fs/cgroup/x || echo :kept', keys)
+        assert '0::/' in said and '1' in said and '/sys/block' in said and ':kept' in said, (keys, said)
+    for mode in '', ':rslave':
+        said = once(machine, 'ls -d /dev/mqueue/queue; test -c /dev/ptmx && echo :terminals',
+                    f'Volume=/dev:/dev{mode}\nPodmanArgs=--ipc=host', 'ExecStartPre=touch /dev/mqueue/queue')
+        assert '/dev/mqueue/queue' in said and ':terminals' in said, (mode, said)
+
+
+def test_files_named_by_the_service_and_paths_that_look_like_them(machine):
+    machine.container('once.volume', '[Volume]\nUser=7\n')
+    machine.write('/srv/disk.volume/file', 'on the disk\n')
+    said = once(machine, 'stat -c %%u /data; cat /path/file /again/file', 'Volume=%N.volume:/data\nVolume=/srv/disk.volume:/path\n'
+                'Mount=type=bind,src=/srv/disk.volume,dst=/again')
+    assert '7' in said and said.count('on the disk') == 2, said
+
+
+def test_what_is_refused_says_why_to_whom_it_fails(machine):
+    machine.container('once.network', '[Network]\nSubnet=nonsense\n')
+    once(machine, 'true', 'Network=once.network', expect=125)
+    assert 'once.network:2: ' in machine.show('once-network', 'StatusText')
+    machine.wait_for(lambda: 'once-network.service: /etc/containers/systemd/once.network:2: ' in machine.journal())
+
+
 def test_umask(machine):
     for keys, service, mask in (('', '', '0022'), ('Umask=0077', '', '0077'), ('', 'UMask=0007', '0007'),
                                 ('Umask=0027', 'UMask=0', '0027')):

@@ -457,9 +457,11 @@ def test_instances_run_while_their_files_are_broken(machine):
     pod(machine, 'cell@', 'PublishPort=127.0.0.1::8000')
     member(machine, 'server@', 'cell@%i.pod')
     reload(machine)
-    machine.run('systemctl start cell-pod@one cell-pod@two; rm /etc/containers/systemd/cell@.pod; systemctl daemon-reload')
     units = instance_unit('server') + instance_unit('cell-pod')
+    machine.run('systemctl start cell-pod@one cell-pod@two')
     machine.wait_for(lambda: states(machine, *units) == 'active active active active')
+    machine.run('rm /etc/containers/systemd/cell@.pod; systemctl daemon-reload')
+    assert states(machine, *units) == 'active active active active'
     machine.run('systemctl stop cell-pod@one server@two')
     machine.wait_for(lambda: states(machine, *units[2:]) == 'inactive inactive')
     assert 'active' not in states(machine, *units[:2]).split()
