@@ -9,7 +9,6 @@
 
 #include "generator/container-output.h"
 #include "generator/convert.h"
-#include "generator/deleted.h"
 #include "generator/files/load.h"
 #include "generator/files/podman-generator.h"
 #include "generator/files/tree.h"
@@ -19,6 +18,7 @@
 #include "generator/refused.h"
 #include "generator/resource-output.h"
 #include "generator/run.h"
+#include "generator/running.h"
 #include "generator/system-image.h"
 #include "keyturn-config.h"
 #include "libstart/base/log.h"
@@ -232,7 +232,7 @@ static void put_summaries(Run *run, const char *origin) {
 static void make_all(Run *run, const Sources *sources) {
         const GPtrArray *problems = keyturn_conf_problems(run->conf);
 
-        deleted_put_networks(run);
+        running_put_networks(run);
         survey_untrusted(run, sources->files);
         for (guint i = 0; i < sources->files->len; i++)
                 if (is_kube(sources->files->pdata[i]))
@@ -245,7 +245,7 @@ static void make_all(Run *run, const Sources *sources) {
         for (guint i = 0; i < sources->files->len; i++) /* when their parts are known */
                 if (is_kube(sources->files->pdata[i]))
                         take_file(run, sources->files->pdata[i]);
-        deleted_put(run);
+        running_put(run);
         for (guint i = 0; i < problems->len; i++)
                 run_fail(run, "%s", (char *) problems->pdata[i]);
         if (sources->files->len > 0)

@@ -132,12 +132,16 @@ static void add_step(GString *text, const char *key, const char *command, const 
         g_string_append_c(text, '\n');
 }
 
+static void add_stop(GString *text, const OwnName *own) {
+        add_step(text, "ExecStopPost=-", "down", own);
+        add_step(text, "ExecStopPost=", "down", own);
+}
+
 /* What the shipped template has besides. Users have no firewall that is to be followed. */
 static void add_others(const Conversion *container, GString *text, const OwnName *own) {
         if (!container->is_users)
                 add_step(text, "ExecReload=", "reload", own);
-        add_step(text, "ExecStopPost=-", "down", own);
-        add_step(text, "ExecStopPost=", "down", own);
+        add_stop(text, own);
 }
 
 /* After a change of the file, the next start of the container sees by this that the network is another one. Transfer
@@ -282,8 +286,10 @@ static void stay_for_a_moment(Conversion *container) {
         service_unit(container->service, "OnSuccess", unit);
 }
 
+/* Into and out of a user's network: processes. */
+static const char *const ways[] = { "pasta", "ports" };
+
 void network_unit_assume(Conversion *container) {
-        static const char *const ways[] = { "pasta", "ports" };
         g_auto(OwnName) own = { 0 };
         const char *name = container->source->name;
 
@@ -296,6 +302,32 @@ void network_unit_assume(Conversion *container) {
 
                 service_unit(container->service, "Wants", way);
         }
+}
+
+/* lines: of [Unit]; steps: of [Service]. */
+static void write_gone(const OwnName *own, const char *kind, const char *lines, const char *steps, Writer *writer) {
+        g_autofree char *file = own_name_file(own, kind, NULL);
+        g_autoptr(GString) text = g_string_new("# Made by keyturn-generator; do not edit.\n[Unit]\n");
+
+        g_string_append_printf(text,
+                               "Description=Network of %s.service: %s (no file asks for it any more)\n%s"
+                               "ConditionPathExists=!/\n\n[Service]\nExecStart=/bin/true\n%s",
+                               own->full, kind, lines, steps);
+        writer_put_file(writer, PATH_NETWORK, file, READERS_ALL, text);
+}
+
+void network_unit_write_gone(const char *template, bool is_users, Writer *writer) {
+        g_auto(OwnName) own = { 0 };
+        g_autofree char *network = NULL, *part = NULL;
+        g_autoptr(GString) stop = g_string_new(NULL);
+
+        own_name_find(template, &own);
+        network = own_name_unit(&own, "network");
+        part = g_strdup_printf("PartOf=%s\nAfter=%s\n", network, network);
+        add_stop(stop, &own);
+        write_gone(&own, "network", "", stop->str, writer);
+        for (size_t i = 0; i < G_N_ELEMENTS(ways) && is_users; i++)
+                write_gone(&own, ways[i], part, "", writer);
 }
 
 /* The line that asks for a network, or NULL. */

@@ -24,3 +24,7 @@ void network_unit_depend(Conversion *container);
 
 /* A file that cannot be read may have been that of a container with a network, which still runs. */
 void network_unit_assume(Conversion *container);
+
+/* What ends the network of a template's instances where no file asks for it any more, to be written later than
+ * what all others say. template: the service. */
+void network_unit_write_gone(const char *template, bool is_users, Writer *writer);

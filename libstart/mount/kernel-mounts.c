@@ -124,8 +124,7 @@ bool kernel_mount_attach(int root_fd, const ContainerMount *wanted, int mount, G
                error_set_errno(error, errno, "Cannot mount the container's '%s'", wanted->oci->destination);
 }
 
-/* On the host's /sys its cgroups are there already, on its /dev perhaps its message queues, and mount(2) takes no
- * second mount of one file system in one place. */
+/* On the host's /sys there is a cgroup file system already, and mount(2) takes no second one in its place. */
 static bool make_over(int root_fd, const ContainerMount *wanted, const MountLabel *label, GError **error) {
         _cleanup_close_ int fd = kernel_mount_make_detached(wanted, label, error);
 
@@ -133,25 +132,23 @@ static bool make_over(int root_fd, const ContainerMount *wanted, const MountLabe
 }
 
 bool kernel_mount_make(int root_fd, const ContainerMount *wanted, const MountLabel *label, GError **error) {
-        g_autoptr(GString) data = g_string_new(NULL);
+        g_autoptr(GString) data = NULL;
         unsigned long flags = wanted->flags & (MOUNT_RESTRICTIONS | MS_RELATIME | MS_STRICTATIME);
 
+        if (user_view_is_entered() && g_str_equal(wanted->oci->type, "cgroup")) /* it would be busy for sure */
+                return make_over(root_fd, wanted, label, error);
+        data = g_string_new(NULL);
         for (size_t i = 0; i < wanted->oci->options_len; i++)
                 if (mount_option_is_data(wanted->oci->options[i]))
                         g_string_append_printf(data, "%s%s", data->len > 0 ? "," : "", wanted->oci->options[i]);
         if (wanted->kernel->labelled == LABELLED_AS_MOUNT)
                 mount_label_append(label, data);
-        if (user_view_is_entered() && g_str_equal(wanted->oci->type, "cgroup")) /* it would be busy for sure */
-                return make_over(root_fd, wanted, label, error);
         if (!enter_mount_point(root_fd, wanted->oci->destination, error))
                 return false;
-        if (mount(wanted->oci->source, ".", find_type(wanted), flags, data->str) < 0) {
-                if (errno != EBUSY)
-                        return error_set_errno(error, errno, "Cannot mount the container's '%s'",
-                                               wanted->oci->destination);
-                if (!make_over(root_fd, wanted, label, error))
-                        return false;
-        }
+        if (mount(wanted->oci->source, ".", find_type(wanted), flags, data->str) < 0)
+                return errno == EBUSY ? make_over(root_fd, wanted, label, error) :
+                                        error_set_errno(error, errno, "Cannot mount the container's '%s'",
+                                                        wanted->oci->destination);
         if (label->text && wanted->kernel->labelled == LABELLED_AS_FILE)
                 label_root(root_fd, wanted, label);
         return !g_str_equal(wanted->oci->destination, "/dev") || open_and_fill_dev(root_fd, error);

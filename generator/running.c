@@ -5,16 +5,14 @@
 #include <sys/stat.h>
 
 #include "generator/convert.h"
-#include "generator/deleted.h"
 #include "generator/files/names.h"
 #include "generator/network/network-unit.h"
 #include "generator/parts/volumes.h"
 #include "generator/refused.h"
-#include "generator/unit/own-name.h"
+#include "generator/running.h"
 #include "keyturn-config.h"
 #include "libstart/base/paths.h"
 #include "libstart/value/names.h"
-#include "libstart/value/unit-words.h"
 
 /* Of what lies in /run for the system's manager, the one of this user's. Transfer full. */
 static char *find_place(const Run *run, const char *path) {
@@ -290,7 +288,7 @@ static char *read_service(const char *directory, const char *entry) {
         return found ? g_steal_pointer(&service) : g_strdup("");
 }
 
-void deleted_put(Run *run) {
+void running_put(Run *run) {
         static const struct {
                 const char *directory;
                 char *(*find_service)(const char *directory, const char *entry);
@@ -316,43 +314,15 @@ void deleted_put(Run *run) {
         put_dropins(run);
 }
 
-/* kind: "network", or a way in or out of it, which is a process. Later than all others: theirs count. */
-static void put_ahead(const Run *run, const OwnName *own, const char *kind) {
-        g_autofree char *file = own_name_file(own, kind, NULL), *network = own_name_unit(own, "network");
-        g_autoptr(GString) text = g_string_new("# Made by keyturn-generator; do not edit.\n[Unit]\n");
-        bool is_network = g_str_equal(kind, "network");
-
-        g_string_append_printf(text, "Description=%s of %s.service (no file asks for it any more)\n",
-                               is_network ? "Network" : "Way of the Network", own->full);
-        if (!is_network)
-                g_string_append_printf(text, "PartOf=%s\nAfter=%s\n", network, network);
-        g_string_append(text, "ConditionPathExists=!/\n\n[Service]\nExecStart=/bin/true\n");
-        if (is_network) {
-                for (int i = 0; i < 2; i++) { /* as in units/keyturn-network@.service */
-                        g_string_append_printf(text, "ExecStopPost=%s" KEYTURN_LIBDIR "/keyturn-network down",
-                                               i == 0 ? "-" : "");
-                        unit_words_add(text, own->full);
-                        g_string_append_c(text, '\n');
-                }
-        }
-        writer_put_file(run->late, PATH_NETWORK, file, READERS_ALL, text);
-}
-
-void deleted_put_networks(const Run *run) {
-        static const char *const kinds[] = { "network", "pasta", "ports" };
-        size_t n = keyturn_conf_is_users(run->conf) ? G_N_ELEMENTS(kinds) : 1;
+void running_put_networks(const Run *run) {
         g_autofree char *directory = find_place(run, PATH_NETWORK);
         g_autoptr(GDir) entries = run->is_dry || run->is_install ? NULL : g_dir_open(directory, 0, NULL);
         const char *entry;
 
         while (entries && (entry = g_dir_read_name(entries))) {
                 g_autofree char *service = named_service(directory, entry), *template = name_template_of(service);
-                g_auto(OwnName) own = { 0 };
 
-                if (!template || !name_is_unit(service))
-                        continue;
-                own_name_find(template, &own);
-                for (size_t i = 0; i < n; i++)
-                        put_ahead(run, &own, kinds[i]);
+                if (template && name_is_unit(service))
+                        network_unit_write_gone(template, keyturn_conf_is_users(run->conf), run->late);
         }
 }
