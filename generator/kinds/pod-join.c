@@ -167,12 +167,11 @@ static void join_units(Conversion *container, const Conversion *pod) {
 
 static void join_namespaces(Conversion *container, const Conversion *pod, const char *directory) {
         LaunchArgs *args = container->args;
-        const char *mode = pod->args->userns;
-        bool is_kept = pod->is_users && mode && g_str_has_prefix(mode, "keep-id");
+        g_autofree char *userns = pod_user_namespace(pod);
 
-        if (pod->is_users || user_namespace_is_own(pod->args)) {
+        if (userns) {
                 g_free(args->userns);
-                args->userns = g_strdup_printf("ns:%s/%s", directory, is_kept ? NAME_POD_KEPT : NAME_POD_USER);
+                args->userns = g_strdup_printf("ns:%s/%s", directory, userns);
                 container->pod.has_ids = user_namespace_may_be_own(pod->args);
         }
         if (pod_shares(pod, "uts") && !args->uts)

@@ -80,22 +80,20 @@ static void set_network(Conversion *pod) {
 
 static void set_commands(Conversion *pod) {
         const LaunchArgs *args = pod->args;
-        g_autofree char *made = find_made(pod), *stem = pod_stem(pod->service->name);
+        g_autofree char *made = find_made(pod), *userns = pod_user_namespace(pod),
+                        *stem = pod_stem(pod->service->name);
         g_autoptr(GString) start = g_string_new(KEYTURN_LIBDIR "/libstart pod up"),
                            stop = g_string_new(KEYTURN_LIBDIR "/libstart pod down");
 
         if (made[0])
                 unit_words_add_option(start, "--share", made);
+        unit_words_add_option(start, "--pin", userns);
         if (pod_shares(pod, "uts"))
                 unit_words_add_option(start, "--hostname", args->hostname);
         if (pod->network.file)
                 unit_words_add_option(start, "--network", args->network);
         unit_words_add_option(start, "--shm-size", args->shm_size);
-        unit_words_add_option(start, "--userns", args->userns);
-        unit_words_add_options(start, "--uidmap", args->uidmaps);
-        unit_words_add_options(start, "--gidmap", args->gidmaps);
-        unit_words_add_option(start, "--subuidname", args->subuidname);
-        unit_words_add_option(start, "--subgidname", args->subgidname);
+        pod_add_user_namespace(pod, start);
         unit_words_add_options(start, "--sysctl", args->sysctls);
         unit_words_add(start, stem);
         unit_words_add(stop, stem);

@@ -3,14 +3,39 @@
 
 #include "generator/files/names.h"
 #include "generator/parts/pods.h"
+#include "generator/parts/user-namespace.h"
 #include "generator/unit/file-reference.h"
 #include "libstart/base/error.h"
+#include "libstart/base/paths.h"
 #include "libstart/value/unit-words.h"
 
 char *pod_stem(const char *service) {
         g_autofree char *stem = g_strndup(service, strlen(service) - strlen(".service"));
 
         return g_strconcat(stem, name_is_template(service) ? "%i" : "", NULL);
+}
+
+void pod_add_user_namespace(const Conversion *pod, GString *line) {
+        const LaunchArgs *args = pod->args;
+
+        unit_words_add_option(line, "--userns", args->userns);
+        unit_words_add_options(line, "--uidmap", args->uidmaps);
+        unit_words_add_options(line, "--gidmap", args->gidmaps);
+        unit_words_add_option(line, "--subuidname", args->subuidname);
+        unit_words_add_option(line, "--subgidname", args->subgidname);
+}
+
+char *pod_user_namespace(const Conversion *pod) {
+        const char *mode = pod->args->userns;
+        bool is_kept = pod->is_users && mode && g_str_has_prefix(mode, "keep-id");
+        g_autoptr(GString) words = g_string_new(NULL);
+        g_autofree char *digest = NULL;
+
+        if (!pod->is_users && !user_namespace_is_own(pod->args))
+                return NULL;
+        pod_add_user_namespace(pod, words);
+        digest = g_compute_checksum_for_string(G_CHECKSUM_SHA256, words->str, -1);
+        return g_strdup_printf("%s-%.8s", is_kept ? NAME_POD_KEPT : NAME_POD_USER, digest);
 }
 
 /* The file that a container's Pod= means: in a template, "web@.pod" is "web@%i.pod". Transfer full. */

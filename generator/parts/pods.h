@@ -23,5 +23,13 @@ GPtrArray *pod_find_names(const Conversion *pod);
 /* Do its containers share that: "ipc", "net" or "uts"? */
 bool pod_shares(const Conversion *pod, const char *kind);
 
+/* The words of libstart's that say which user namespace it has. */
+void pod_add_user_namespace(const Conversion *pod, GString *line);
+
+/* The name of the file that it is pinned as, which says by a digest of these words what was asked for: a container
+ * that starts when the file says something else, and before its pod does, finds no such file. NULL: it has none.
+ * Transfer full. */
+char *pod_user_namespace(const Conversion *pod);
+
 /* The name of a service without ".service"; of a template "NAME@%i". Transfer full. */
 char *pod_stem(const char *service);

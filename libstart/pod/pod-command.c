@@ -52,7 +52,8 @@ static const struct {
 #define STACK_SIZE (256 << 10)
 
 typedef struct Command {
-        int shared; /* CLONE_NEW flags */
+        int shared;      /* CLONE_NEW flags */
+        const char *pin; /* of the user namespace: the file's name */
         ContainerRequest request;
         LaunchArgs *args; /* the request's strings */
         const char *name;
@@ -63,6 +64,10 @@ static void command_clear(Command *command) {
         g_clear_pointer(&command->args, launch_args_free);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Command, command_clear)
+
+static bool is_user_namespace(const char *name) {
+        return g_str_has_prefix(name, NAME_POD_USER) || g_str_has_prefix(name, NAME_POD_KEPT);
+}
 
 static bool read_share(Command *command, const char *value, GError **error) {
         g_auto(GStrv) words = g_strsplit(value, ",", -1);
@@ -92,10 +97,22 @@ static bool check_sysctls(const Command *command, GError **error) {
         return true;
 }
 
+static bool read_pin(Command *command, const char *value, GError **error) {
+        command->pin = value;
+        return (is_user_namespace(value) && !strchr(value, '/')) ||
+               error_set(error, KT_ERROR_USAGE, "--pin: '%s' does not begin with %s or %s", value, NAME_POD_USER,
+                         NAME_POD_KEPT);
+}
+
 /* Options are as for `libstart run`, with the pod's name for the image. */
 static bool read_command(Command *command, const char *const *words, GError **error) {
         if (words[0] && words[1] && g_str_equal(words[0], "--share")) {
                 if (!read_share(command, words[1], error))
+                        return false;
+                words += 2;
+        }
+        if (words[0] && words[1] && g_str_equal(words[0], "--pin")) {
+                if (!read_pin(command, words[1], error))
                         return false;
                 words += 2;
         }
@@ -128,8 +145,9 @@ static bool is_gone(int r) {
 }
 
 /* What was mounted there more than once is there more than once. Not a mount point: EINVAL. */
-static bool unpin(const char *directory, const char *name, bool is_directory, GError **error) {
+static bool unpin(const char *directory, const char *name, GError **error) {
         g_autofree char *path = g_build_filename(directory, name, NULL);
+        bool is_directory = g_str_equal(name, SHM);
 
         while (umount2(path, MNT_DETACH | UMOUNT_NOFOLLOW) == 0)
                 ;
@@ -140,12 +158,10 @@ static bool unpin(const char *directory, const char *name, bool is_directory, GE
 /* As much as can be; says the first thing that could not. */
 static bool remove_pod(const char *directory, GError **error) {
         g_autoptr(GError) problem = NULL;
+        g_auto(GStrv) names = directory_list(directory, &problem);
 
-        for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
-                (void) unpin(directory, kinds[i].name, false, problem ? NULL : &problem);
-        (void) unpin(directory, NAME_POD_USER, false, problem ? NULL : &problem);
-        (void) unpin(directory, NAME_POD_KEPT, false, problem ? NULL : &problem);
-        (void) unpin(directory, SHM, true, problem ? NULL : &problem);
+        for (char **name = names; name && *name; name++)
+                (void) unpin(directory, *name, problem ? NULL : &problem);
         if (!problem && !is_gone(rmdir(directory)))
                 error_set_errno(&problem, errno, "Cannot remove '%s'", directory);
         if (!problem)
@@ -315,9 +331,7 @@ static bool find_label(const char *directory, char **ret, GError **error) {
 }
 
 static bool pin_all(const Maker *maker, const char *directory, GError **error) {
-        bool is_kept = user_view_is_entered() && maker->command->request.userns.mode == USERNS_KEEP_ID;
-
-        if (maker->userns >= 0 && !pin(directory, is_kept ? NAME_POD_KEPT : NAME_POD_USER, maker->userns, error))
+        if (maker->userns >= 0 && !pin(directory, maker->command->pin ?: NAME_POD_USER, maker->userns, error))
                 return false;
         for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
                 if (maker->made[i] >= 0 && !pin(directory, kinds[i].name, maker->made[i], error))
@@ -377,20 +391,24 @@ bool pod_command(const char *const *words, GError **error) {
         return false;
 }
 
-/* Its pins went with the view. Part of a pod would find the rest in other namespaces: so all of it begins anew, and
- * with it who finds that out. */
+/* Its pins went with the view, or its file asks for another user namespace by now, and so for another name of it.
+ * Part of a pod would find the rest in other namespaces: so all of it begins anew, and with it who finds that out. */
 bool pod_settle(const char *userns, GError **error) {
         _cleanup_close_ int fd = -1;
         g_autofree char *directory = NULL, *stem = NULL, *service = NULL;
 
-        if (!userns || !g_str_has_prefix(userns, PATH_POD "/") || !user_view_is_entered())
+        if (!userns || !g_str_has_prefix(userns, PATH_POD "/"))
                 return true;
         fd = open(userns, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-        if (fd < 0 || ioctl(fd, NS_GET_NSTYPE) == CLONE_NEWUSER)
+        if (fd >= 0 ? ioctl(fd, NS_GET_NSTYPE) == CLONE_NEWUSER : errno != ENOENT)
                 return true;
         directory = g_path_get_dirname(userns);
+        if (access(directory, F_OK) < 0) /* it does not run */
+                return true;
         stem = g_path_get_basename(directory);
         service = g_strconcat(stem, ".service", NULL);
-        log_notice("What %s has made went with keyturn-view.service: the pod starts anew", service);
+        log_notice("%s, and its containers: they start anew, for %s", service,
+                   fd >= 0 ? "what it has made went with keyturn-view.service" :
+                             "its file says another UserNS= than it was made with");
         return unit_restart_with_others(service, error);
 }

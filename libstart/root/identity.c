@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "libstart/root/identity.h"
+#include <string.h>
+
 #include "libstart/base/log.h"
 #include "libstart/base/paths.h"
 #include "libstart/base/user-view.h"
 #include "libstart/mount/root-file.h"
+#include "libstart/root/identity.h"
 #include "libstart/value/id-map.h"
 
 /* podman's keep-id: who calls it, with root that is root. Of a user's pod its namespace says who she is in there. */
@@ -13,7 +15,8 @@ static bool find_kept(const UsernsRequest *request, const UserNamespace *userns,
         if (request->mode == USERNS_KEEP_ID)
                 return true;
         return request->mode == USERNS_PATH && user_view_is_entered() &&
-               g_str_has_prefix(request->path, PATH_POD "/") && g_str_has_suffix(request->path, "/" NAME_POD_KEPT) &&
+               g_str_has_prefix(request->path, PATH_POD "/") &&
+               g_str_has_prefix(strrchr(request->path, '/'), "/" NAME_POD_KEPT) &&
                id_map_inside(userns->uids, 0, ret_uid) && id_map_inside(userns->gids, 0, ret_gid);
 }
 

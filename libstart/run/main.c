@@ -36,7 +36,7 @@ static int print_help(void) {
                "libstart volume --unmount | --remove NAME\n"
                "libstart userns UNIT [OPTION...] IMAGE | --unpin UNIT\n"
                "libstart copy UNIT [OPTION...] IMAGE | --forget UNIT | --clean\n"
-               "libstart pod up [--share LIST] [OPTION...] NAME\n"
+               "libstart pod up [--share LIST] [--pin FILE] [OPTION...] NAME\n"
                "libstart pod down NAME\n"
                "libstart health UNIT\n\n"
                "Also called by units: poststop DIR NAME, health-every SPAN,\n"

@@ -52,6 +52,11 @@ def assert_nothing_left(machine, before):
     machine.wait_for(lambda: machine.footprint()['mounts'] == before)
 
 
+def give_ids(machine):
+    for file in ('/etc/subuid', '/etc/subgid'):
+        machine.write(file, 'containers:2147483647:2147483648\n')
+
+
 def test_containers_share_a_network_without_the_host(machine):
     before = mounts_of_before(machine)
     machine.run('mkdir -p /srv/pods; echo kept >/srv/pods/file')
@@ -289,8 +294,7 @@ def test_killed_at_any_moment_nothing_is_left(machine):
 def test_a_pod_with_a_user_namespace(machine):
     """Its other namespaces belong to that one, so that the containers' root may use them; on a bridge, too."""
     before = mounts_of_before(machine)
-    for file in ('/etc/subuid', '/etc/subgid'):
-        machine.write(file, 'containers:2147483647:2147483648\n')
+    give_ids(machine)
     pod(machine, 'apart', 'Network=none\nUserNS=auto\nShmSize=1m\nPodmanArgs=--sysctl=kernel.msgmax=4321')
     pod(machine, 'mapped', 'UIDMap=0:700000:1000\nPublishPort=127.0.0.1:8082:8000')
     member(machine, 'mapped-alone', 'mapped.pod', 'Network=bridge\nAddCapability=NET_ADMIN\nStartWithPod=no')
@@ -333,6 +337,31 @@ def test_a_pod_with_a_user_namespace(machine):
     assert inside(machine, 'apart-server', 'cat /proc/self/uid_map') == ids and ids.split()[2] == '65536', ids
     machine.run('systemctl stop apart-pod mapped-pod')
     machine.wait_for(lambda: states(machine, 'keyturn-network@mapped-pod') == 'inactive')
+    assert_nothing_left(machine, before)
+
+
+def test_a_changed_user_namespace(machine):
+    """Who is restarted alone after that is not in the one of before, which may be less than the file asks for."""
+    before = mounts_of_before(machine)
+    members = ('moved-one', 'moved-two', 'moved-bridge')
+    give_ids(machine)
+    pod(machine, 'moved', 'Network=none\nUserNS=keep-id')
+    for name in members:
+        member(machine, name, 'moved.pod', 'Network=bridge' if name == 'moved-bridge' else '')
+    reload(machine)
+    machine.run('systemctl start moved-pod ' + ' '.join(members))
+    maps = inside(machine, 'moved-one', 'cat /proc/self/uid_map')
+    for keys, restarted in (('UserNS=auto', 'moved-one'), ('UIDMap=0:700000:1000', 'moved-bridge'), ('UserNS=keep-id', 'moved-two')):
+        pod(machine, 'moved', f'Network=none\n{keys}')
+        reload(machine)
+        others = {machine.show(name, 'InvocationID') for name in members}
+        machine.run(f'systemctl restart {restarted}', check=False)  # it may end in between
+        machine.wait_for(lambda: states(machine, 'moved-pod', *members) == ' '.join(['active'] * 4) and
+                         not {machine.show(name, 'InvocationID') for name in members} & others)
+        found = {inside(machine, name, 'readlink /proc/self/ns/user; cat /proc/self/uid_map') for name in members}
+        assert len(found) == 1 and maps not in found.copy().pop(), (keys, found)
+        maps = found.pop().partition('\n')[2]
+    machine.run('systemctl stop moved-pod')
     assert_nothing_left(machine, before)
 
 

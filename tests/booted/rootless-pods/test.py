@@ -324,6 +324,26 @@ def test_auto_ids_of_pods(machine):
         end(machine)
 
 
+def test_changed_ids(machine):
+    """Who is restarted alone after that begins the pod anew: it is not to be in the namespace of before."""
+    make_world(machine)
+    pod(machine, 'Network=none\nUserNS=keep-id')
+    member(machine, 'a')
+    member(machine, 'b')
+    try:
+        pods(machine, 'start pod-pod; systemctl --user start a b')
+        before = maps(machine, 'a')
+        for keys, restarted in (('UserNS=auto', 'a'), ('', 'b'), ('UserNS=keep-id', 'b')):
+            pod(machine, f'Network=none\n{keys}')
+            pods(machine, f'daemon-reload; systemctl --user restart {restarted} || true')
+            machine.wait_for(lambda: states(machine, 'pod-pod', 'a', 'b') == 'active active active')
+            machine.wait_for(lambda: namespaces(machine, 'a')[:4] == namespaces(machine, 'b')[:4])
+            assert maps(machine, 'a') != before, keys
+            before = maps(machine, 'a')
+    finally:
+        end(machine)
+
+
 # ---- what comes and goes
 
 def test_the_pod_goes_with_its_last_container(machine):
@@ -637,7 +657,7 @@ def test_users_are_apart(machine):
             assert as_user(machine, command, 'bob', check=False).status, command
         # Bob's pins lead to alice's, and to root's: what starts is not in there.
         before = namespaces(machine, 'a')
-        as_user(machine, f'cd $XDG_RUNTIME_DIR/keyturn/pod/pod-pod; rm -f ipc uts net user; for i in ipc uts net user; do ln -s /proc/{pid}/ns/$i $i; done; '
+        as_user(machine, f'cd $XDG_RUNTIME_DIR/keyturn/pod/pod-pod; for i in ipc uts net user-*; do rm -f $i; ln -s /proc/{pid}/ns/${{i%-*}} $i; done; '
                          'systemctl --user restart a', 'bob', check=False)
         his = as_user(machine, 'systemctl --user show --value -p MainPID a', 'bob').out.strip()
         for kind, own in zip(('user', 'net', 'ipc', 'uts'), before):
