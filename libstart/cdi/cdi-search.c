@@ -3,6 +3,7 @@
 
 #include "libstart/base/directory.h"
 #include "libstart/base/error.h"
+#include "libstart/base/log.h"
 #include "libstart/base/paths.h"
 #include "libstart/cdi/cdi-search.h"
 #include "libstart/config/small-file.h"
@@ -13,6 +14,7 @@ const char *const cdi_search_directories[N_DIRECTORIES + 1] = { "/run/cdi", "/et
 struct CdiSearch {
         CdiConvert *convert;
         GPtrArray *files[N_DIRECTORIES]; /* of CdiFile; NULL: not read yet */
+        GError *problem;                 /* of the first file that cannot be read */
 };
 
 CdiSearch *cdi_search_new(CdiConvert *convert) {
@@ -25,6 +27,7 @@ CdiSearch *cdi_search_new(CdiConvert *convert) {
 void cdi_search_free(CdiSearch *search) {
         for (size_t i = 0; i < N_DIRECTORIES; i++)
                 g_clear_pointer(&search->files[i], g_ptr_array_unref);
+        g_clear_error(&search->problem);
         g_free(search);
 }
 
@@ -60,6 +63,15 @@ static bool read_file(const CdiSearch *search, GPtrArray *files, const char *pat
         return true;
 }
 
+/* Another vendor's, perhaps: whoever needs none of its devices starts without it, as with Podman. */
+static void leave_out(CdiSearch *search, GError *problem) {
+        log_warning("%s, ignoring the file", problem->message);
+        if (search->problem)
+                g_error_free(problem);
+        else
+                search->problem = problem;
+}
+
 static bool read_directory(CdiSearch *search, size_t i, GError **error) {
         const char *directory = cdi_search_directories[i];
         g_auto(GStrv) names = directory_list(directory, error);
@@ -67,10 +79,11 @@ static bool read_directory(CdiSearch *search, size_t i, GError **error) {
         search->files[i] = g_ptr_array_new_with_free_func((GDestroyNotify) cdi_file_free);
         for (char **name = names; name && *name; name++) {
                 g_autofree char *path = g_build_filename(directory, *name, NULL);
+                GError *problem = NULL;
 
                 if ((g_str_has_suffix(*name, ".json") || g_str_has_suffix(*name, ".yaml")) &&
-                    !read_file(search, search->files[i], path, error))
-                        return false;
+                    !read_file(search, search->files[i], path, &problem))
+                        leave_out(search, problem);
         }
         return names;
 }
@@ -115,5 +128,7 @@ bool cdi_search_find(CdiSearch *search, const char *name, GPtrArray *edits, GErr
                 return true;
         }
         return error_set(error, KT_ERROR_NOT_FOUND,
-                         "No file *.json or *.yaml of /etc/cdi or /run/cdi has the device '%s'", name);
+                         "No file *.json or *.yaml of /etc/cdi or /run/cdi %shas the device '%s'%s%s",
+                         search->problem ? "that can be read " : "", name, search->problem ? ": " : "",
+                         search->problem ? search->problem->message : "");
 }

@@ -285,7 +285,10 @@ def test_cdi(machine):
         machine.write('/run/cdi/y.json', CDI)
         refused(machine, "Two files of the same directory have the CDI device", 'AddDevice=vendor.com/cam=a')
         machine.write('/run/cdi/y.json', '{"cdiVersion":"9.0.0"}')
-        refused(machine, "'/run/cdi/y.json': .cdiVersion: '9.0.0' is no version", 'AddDevice=vendor.com/cam=a')
+        damaged = "'/run/cdi/y.json': .cdiVersion: '9.0.0' is no version"
+        assert 'each.two./bin' in once(machine, LOOK, 'AddDevice=vendor.com/cam=a')
+        assert damaged in machine.journal('once')
+        refused(machine, f"that can be read has the device 'vendor.com/cam=z': {damaged}", 'AddDevice=vendor.com/cam=z')
         machine.write('/run/cdi/y.json', CDI.replace('/dev/number', '/etc/number').replace('cam"', 'other"'))
         refused(machine, "is not below /dev", 'AddDevice=vendor.com/other=b')
         machine.run('rm -rf /etc/cdi /run/cdi /srv/cdi /run/cdi-hook')
