@@ -159,7 +159,7 @@ def forget_the_killed():
 def wait_for(what, timeout=40):
     """Until 'what' is true. A command in it that fails is not there yet: pgrep, ls; nor is a file that is read. On a machine that
     has much to do beside this it may take seconds. The last look begins after that time: we may have stood still ourselves. What
-    has come late is seen a tenth later: a look costs the other machines more than that is worth."""
+    comes late may be seen a tenth of a second later: each look costs the other machines as much as some tests do."""
     begin = time.monotonic()
     deadline = begin + timeout
     while True:
@@ -173,7 +173,7 @@ def wait_for(what, timeout=40):
             return value
         if is_last:
             raise AssertionError(f'still waiting after {timeout} s for {getattr(what, "__name__", what)}') from failure
-        time.sleep(max(0.02, min(0.3, (time.monotonic() - begin) / 10)))
+        time.sleep(max(0.02, min(0.1, (time.monotonic() - begin) / 10)))
 
 
 def difference(before, now):
