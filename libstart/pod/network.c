@@ -159,8 +159,11 @@ static bool check_rights(const ContainerRequest *request, const char *path, GErr
 
         if (request->userns.mode != USERNS_HOST || (caps & CAPABILITY_NETWORK) == CAPABILITY_NETWORK)
                 return true;
-        return is_owner(path, "/proc/self/ns/user", &is_ours, error) &&
-               (is_ours || error_set(error, KT_ERROR_UNSUPPORTED, "--network: " NETWORK_MODE_GAINS_RIGHTS));
+        if (!is_owner(path, "/proc/self/ns/user", &is_ours, error))
+                return false;
+        return is_ours ||
+               error_set(error, KT_ERROR_UNSUPPORTED, "--network: %s",
+                         g_str_has_prefix(path, PATH_POD "/") ? NETWORK_MODE_OF_BEFORE : NETWORK_MODE_GAINS_RIGHTS);
 }
 
 /* Whose parent is this process's own. The kernel does not say who is the parent of one outside of the own: then

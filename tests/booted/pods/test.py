@@ -361,6 +361,10 @@ def test_a_changed_user_namespace(machine):
         found = {inside(machine, name, 'readlink /proc/self/ns/user; cat /proc/self/uid_map') for name in members}
         assert len(found) == 1 and maps not in found.copy().pop(), (keys, found)
         maps = found.pop().partition('\n')[2]
+    pod(machine, 'moved', 'Network=none')
+    reload(machine)
+    machine.run('systemctl reset-failed; systemctl restart moved-one', check=False)
+    assert "restart the pod's service" in machine.journal('moved-one')
     machine.run('systemctl stop moved-pod')
     assert_nothing_left(machine, before)
 
