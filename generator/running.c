@@ -280,6 +280,25 @@ static void put_dropins(const Run *run) {
         }
 }
 
+/* The file of what runs in a network asks for none any more. */
+static void keep_networks(const Run *run) {
+        g_autofree char *directory = find_place(run, PATH_NETWORK);
+        g_autoptr(GDir) entries = run->is_install ? NULL : g_dir_open(directory, 0, NULL);
+        g_autoptr(GString) needs = g_string_new(NULL);
+        const char *entry;
+
+        stay_on_bridges(run, needs);
+
+        while (entries && (entry = g_dir_read_name(entries))) {
+                g_autofree char *service = named_service(directory, entry), *template = name_template_of(service);
+                const char *asking = unit_names_maker(run->names, service) ? service : template;
+
+                if (name_is_unit(service) && is_made(run->names, service) && !is_refused(run, service) &&
+                    runs(run, service))
+                        network_unit_keep(service, asking, needs->str, keyturn_conf_is_users(run->conf), run->writer);
+        }
+}
+
 /* The service that has mounted it; "" where somebody did so by hand. */
 static char *read_service(const char *directory, const char *entry) {
         g_autofree char *mark = g_build_filename(directory, entry, NULL), *service = NULL;
@@ -312,6 +331,7 @@ void running_put(Run *run) {
                 }
         }
         put_dropins(run);
+        keep_networks(run);
 }
 
 void running_put_networks(const Run *run) {

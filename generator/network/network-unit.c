@@ -330,6 +330,33 @@ void network_unit_write_gone(const char *template, bool is_users, Writer *writer
                 write_gone(&own, ways[i], part, "", writer);
 }
 
+/* It stops after the service, and before its next start; PartOf= would start it again. */
+static void write_kept(const OwnName *own, const char *kind, const char *needs, Writer *writer) {
+        g_autofree char *unit = own_name_unit(own, kind),
+                        *file = g_strconcat(unit, ".d/50-keyturn-running.conf", NULL);
+        g_autoptr(GString) text = g_string_new("# Made by keyturn-generator; do not edit.\n[Unit]\n");
+
+        g_string_append_printf(text,
+                               "%sStopPropagatedFrom=%s.service\nConflicts=%s.service\nBefore=%s.service\n"
+                               "StopWhenUnneeded=no\nConditionPathExists=!/\n",
+                               needs, own->full, own->full, own->full);
+        writer_put_file(writer, PATH_NETWORK, file, READERS_ALL, text);
+}
+
+void network_unit_keep(const char *service, const char *asking, const char *needs, bool is_users, Writer *writer) {
+        g_auto(OwnName) own = { 0 }, made = { 0 };
+        g_autofree char *file = NULL;
+
+        own_name_find(asking, &made);
+        file = own_name_file(&made, "network", DROPIN);
+        if (writer_has(writer, file))
+                return;
+        own_name_find(service, &own);
+        write_kept(&own, "network", needs, writer);
+        for (size_t i = 0; i < G_N_ELEMENTS(ways) && is_users; i++)
+                write_kept(&own, ways[i], "", writer);
+}
+
 /* The line that asks for a network, or NULL. */
 static const UnitLine *find_asking_line(const Conversion *container) {
         const GArray *const lists[] = { container->network.made, container->network.published,

@@ -25,6 +25,11 @@ void network_unit_depend(Conversion *container);
 /* A file that cannot be read may have been that of a container with a network, which still runs. */
 void network_unit_assume(Conversion *container);
 
+/* A network that the service runs in stays until that stops, although its file asks for none any more, be it that of
+ * the template; and no start makes it anew. Nothing where it does ask. Called last.
+ * asking: the service, or the template, that the file makes. needs: lines of what the network needs itself. */
+void network_unit_keep(const char *service, const char *asking, const char *needs, bool is_users, Writer *writer);
+
 /* What ends the network of a template's instances where no file asks for it any more, to be written later than
  * what all others say. template: the service. */
 void network_unit_write_gone(const char *template, bool is_users, Writer *writer);

@@ -203,6 +203,12 @@ void writer_put_file(Writer *writer, const char *origin, const char *name, mode_
                 keep_name(writer, name);
 }
 
+bool writer_has(const Writer *writer, const char *name) {
+        g_autofree char *path = g_build_filename(writer->directory ?: "/dev/null", name, NULL);
+
+        return access(path, F_OK) == 0;
+}
+
 void writer_mask(Writer *writer, const char *name) {
         const Link link = { .path = (char *) name, .target = (char *) "/dev/null" };
         g_autoptr(GError) error = NULL;

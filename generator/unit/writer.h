@@ -21,6 +21,9 @@ void writer_put_unit(Writer *writer, const char *origin, const Service *service,
  * directories in `name` are made. */
 void writer_put_file(Writer *writer, const char *origin, const char *name, mode_t readers, const GString *text);
 
+/* Has such a file been written? */
+bool writer_has(const Writer *writer, const char *name);
+
 /* From now on, keep the names of what is written. exclusive: units replace no other files. Of char*, transfer full.
  */
 GPtrArray *writer_keep_names(Writer *writer, bool exclusive);

@@ -359,6 +359,33 @@ def test_a_changed_file_gets_another_network_with_the_next_start(machine):
     machine.wait_for(lambda: is_gone(machine, 'one'))
 
 
+def test_what_runs_keeps_the_network_that_its_file_asks_for_no_more(machine):
+    """Until it stops, or is restarted; of an instance and of a pod, too."""
+    make_www(machine)
+    served = f'[Container]\nImage=localhost/test/busybox\nVolume=/run/www:/www:ro\nExec={SERVER}\nStopSignal=SIGKILL\n'
+    ports = {'one': 8085, 'app@a': 8086, 'box-pod': 8087}
+    for last in ('systemctl restart {}', 'systemctl stop {}', 'systemctl kill -s KILL {}', 'systemctl stop {}; systemctl start {}'):
+        machine.container('box.pod', '[Pod]\nPublishPort=127.0.0.1:8087:80\n', reload=False)
+        machine.container('boxed', f'{served}Pod=box.pod\n', reload=False)
+        machine.container('one', f'{served}Network=bridge\nPublishPort=127.0.0.1:8085:80\n', reload=False)
+        machine.container('app@', f'{served}Network=bridge\nPublishPort=127.0.0.1:8086:80\n')
+        machine.run('systemctl reset-failed; systemctl start ' + ' '.join(ports), timeout=60)
+        machine.container('box.pod', '[Pod]\nNetwork=none\n', reload=False)
+        for name in ('one', 'app@'):
+            machine.container(name, f'{served.replace("-p 80", "-p 8090")}Network=host\n', reload=False)
+        machine.run('systemctl daemon-reload; systemctl daemon-reload')
+        for port in ports.values():
+            machine.wait_for(lambda: ask(machine, f'http://127.0.0.1:{port}/') == 'hello\n')
+        for name in ports:
+            machine.run(last.format(name, name), check=False)  # a pod has no process to be killed
+            if 'kill' not in last or name != 'box-pod':
+                machine.wait_for(lambda: is_gone(machine, name))
+            if name != 'box-pod' and 'start' in last:
+                machine.wait_for(lambda: ask(machine, 'http://127.0.0.1:8090/') == 'hello\n')
+            machine.run(f'systemctl stop {name}')
+            machine.wait_for(lambda: is_gone(machine, name))
+
+
 def test_another_containers_network(machine):
     start(machine, 'one', 'Network=bridge\nContainerName=first')
     start(machine, 'two', 'Network=one.container')
