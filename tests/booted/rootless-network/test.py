@@ -164,17 +164,17 @@ def test_what_runs_keeps_the_network_that_its_file_asks_for_no_more(machine):
     """With the ways in and out of it, until it stops."""
     make_world(machine)
     for network in ('pasta', 'bridge'):
-        for last in ('stop', 'restart'):
+        for verb in ('stop', 'restart'):
             start(machine, keys=f'Network={network}\nPublishPort=8080:80', command=SERVER)
             before = namespace(machine)
             container(machine, 'mine', f'[Container]\nImage={IMAGE}\nExec=sleep 1000\nNetwork=none\n[Service]\nKillSignal=SIGKILL\n')
             as_user(machine, 'systemctl --user daemon-reload')
             machine.wait_for(lambda: fetch(machine, 8080) == 'from inside' and fetch_inside(machine) == 'from the world')
             assert namespace(machine) == before, network
-            as_user(machine, f'systemctl --user {last} mine')
+            as_user(machine, f'systemctl --user {verb} mine')
             machine.wait_for(lambda: not machine.run('pgrep -u alice -f [b]in/pasta', check=False).out)
             machine.wait_for(lambda: 'mine' not in machine.run('ls /run/user/1234/keyturn/network').out)
-            assert show(machine, 'mine', 'ActiveState') == ('active' if last == 'restart' else 'failed'), (network, last)
+            assert show(machine, 'mine', 'ActiveState') == ('active' if verb == 'restart' else 'failed'), (network, verb)
             as_user(machine, 'systemctl --user stop mine')
 
 
