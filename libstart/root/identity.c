@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 
+#include "libstart/base/error.h"
 #include "libstart/base/log.h"
 #include "libstart/base/paths.h"
 #include "libstart/base/user-view.h"
+#include "libstart/mount/host-path.h"
 #include "libstart/mount/root-file.h"
+#include "libstart/request/mount-request.h"
 #include "libstart/root/identity.h"
 #include "libstart/value/id-map.h"
 
@@ -34,10 +37,42 @@ static void leave_out_unmapped(const UserNamespace *userns, GArray *gids) {
         }
 }
 
+/* What a bind mount will bring to `path`, itself or in a directory for all of /etc; NULL where none does. Transfer
+ * full. */
+static char *find_mounted(const GPtrArray *mounts, const char *path) {
+        const char *etc = NULL;
+
+        for (guint i = 0; i < mounts->len; i++) {
+                const MountRequest *mount = mounts->pdata[i];
+
+                if (mount->type != MOUNT_BIND)
+                        continue;
+                if (g_str_equal(mount->destination, path))
+                        return g_strdup(mount->source);
+                if (g_str_equal(mount->destination, "/etc"))
+                        etc = mount->source;
+        }
+        return etc ? g_build_filename(etc, strrchr(path, '/'), NULL) : NULL;
+}
+
+/* The payload will see the mounted file, and Podman takes User= and Group= from it, too, if not GroupAdd=. *ret is
+ * NULL where none is mounted, or none is there, which is an error when it is mounted. */
+static bool read_mounted(const ContainerRequest *request, const char *path, char **ret, GError **error) {
+        g_autofree char *source = find_mounted(request->mounts, path);
+        g_autoptr(GError) problem = NULL;
+        gsize length;
+
+        if (!source || host_path_read(source, &request->host_access, ret, &length, &problem) ||
+            g_error_matches(problem, KT_ERROR, KT_ERROR_NOT_FOUND))
+                return true;
+        g_propagate_error(error, g_steal_pointer(&problem));
+        return false;
+}
+
 bool identity_read(int root_fd, const ContainerRequest *request, const ImageConfig *image,
                    const UserNamespace *userns, Identity *ret, GError **error) {
         const char *user = request->user ?: image->user;
-        g_autofree char *kept = NULL;
+        g_autofree char *kept = NULL, *passwd = NULL, *group = NULL;
         uid_t kept_uid;
         gid_t kept_gid;
         bool is_kept = find_kept(&request->userns, userns, &kept_uid, &kept_gid);
@@ -46,7 +81,9 @@ bool identity_read(int root_fd, const ContainerRequest *request, const ImageConf
                 user = kept = g_strdup_printf("%u:%u", kept_uid, kept_gid);
         if (!root_file_read(root_fd, "etc/passwd", &ret->passwd, error) ||
             !root_file_read(root_fd, "etc/group", &ret->group, error) ||
-            !user_resolve(user, ret->passwd, ret->group, &ret->user, error))
+            !read_mounted(request, "/etc/passwd", &passwd, error) ||
+            !read_mounted(request, "/etc/group", &group, error) ||
+            !user_resolve(user, passwd ?: ret->passwd, group ?: ret->group, &ret->user, error))
                 return false;
         leave_out_unmapped(userns, ret->user.additional_gids);
         if (!user_add_groups(&ret->user, request->groups, ret->group, error))

@@ -16,7 +16,8 @@ typedef struct Identity {
         char *passwd, *group;
 } Identity;
 
-/* The user that is asked for, or else the image's, as the files below root_fd have it. Without those groups of the
+/* The user that is asked for, or else the image's, as the files below root_fd have it, or those that are mounted over
+ * them. Without those groups of the
  * image's /etc/group that the user namespace does not have; a warning names them. Fails where it lacks another id. */
 bool identity_read(int root_fd, const ContainerRequest *request, const ImageConfig *image,
                    const UserNamespace *userns, Identity *ret, GError **error);

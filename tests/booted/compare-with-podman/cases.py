@@ -39,6 +39,18 @@ CASES = {
         UIDMap=0:300000:65536
         GIDMap=0:300000:65536
     ''',
+    # Names and groups are those of the files that the payload sees.
+    'mounted-accounts': '''
+        User=outsider
+        Volume=/etc/compare.passwd:/etc/passwd
+        Volume=/etc/compare.group:/etc/group:ro
+    ''',
+    'mounted-accounts-number': '''
+        User=777
+        Group=outer
+        Volume=/etc/compare.passwd:/etc/passwd:ro
+        Volume=/etc/compare.group:/etc/group
+    ''',
     'environment': '''
         Environment=A=1 "B=two words" C=%n
         Environment=EMPTY= HOME=/elsewhere

@@ -101,6 +101,8 @@ def prepare(machine):
         machine.write(file, 'containers:2147483647:2147483648\nalice:500000:65536\nbob:600000:65536\n')
     machine.run('mkdir -m 1777 -p /run/compare && mkdir -p /srv/compare/inner && echo x >/srv/compare/file')
     machine.write('/etc/compare.env', ENVIRONMENT_FILE)
+    machine.write('/etc/compare.passwd', 'root:x:0:0::/outer:/bin/sh\noutsider:x:777:778::/home/outsider:/bin/sh\n')
+    machine.write('/etc/compare.group', 'outer:x:900:\nlisted:x:901:root,outsider\nown:x:778:\n')
     machine.write('/etc/compare.seccomp.json', PROFILE)
     machine.write('/etc/resolv.conf', RESOLV_CONF)
     machine.run('''

@@ -38,6 +38,12 @@ def remove_volumes(machine):
     machine.run(f'rm -rf {VOLUMES}/*; systemctl stop "*-volume.service" "keyturn-volume@*"')
 
 
+def test_the_user_is_one_of_a_mounted_etc(machine):
+    machine.write('/srv/etc/passwd', 'outsider:x:777:778::/home/outsider:/bin/sh\n')
+    start(machine, 'of-etc', 'User=outsider\nVolume=/srv/etc:/etc')
+    assert machine.run(f'stat -c %u:%g /proc/{machine.show("of-etc", "MainPID")}').out == '777:778\n'
+
+
 def test_a_named_volume_is_podmans_too_and_stays(machine):
     remove_volumes(machine)
     start(machine, 'one', 'Volume=first:/new\nVolume=first:/again:ro')
