@@ -213,6 +213,27 @@ static void check_input(Conversion *container) {
                         "StandardOutput=tty)");
 }
 
+/* Docker's word. systemd leaves such a line out, and what ends stays down. */
+static void check_restart(Conversion *container) {
+        const UnitLine *line = service_user_line(container->service, "Restart");
+
+        if (line && g_str_equal(line->value, "unless-stopped"))
+                conversion_warning(container, line,
+                                   "systemd does not know 'unless-stopped', and will not restart this: write always, "
+                                   "with which 'systemctl stop' counts, too");
+}
+
+/* systemd's filters for it keep openat2(2) from libstart, which reads nothing of an image without. */
+static void check_setuid(Conversion *container) {
+        const UnitLine *line = service_user_line(container->service, "RestrictSUIDSGID");
+        bool is_set;
+
+        if (line && key_parse_boolean(line->value, &is_set, NULL) && is_set)
+                conversion_problem(container, line,
+                                   "no container can be started with it: remove it; for a payload that gains nothing "
+                                   "from setuid files, write NoNewPrivileges=true in [Container]");
+}
+
 static void set_type(Conversion *container) {
         const UnitLine *type = service_user_line(container->service, "Type");
         const UnitLine *exec = service_user_line(container->service, "ExecStart");
@@ -367,6 +388,8 @@ void sections_service(Conversion *container) {
         image_service(container);
         check_kill_mode(container);
         check_input(container);
+        check_restart(container);
+        check_setuid(container);
         set_kill_signal(container);
         set_watchdog_signal(container);
         set_delegate(container);
