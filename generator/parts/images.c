@@ -200,7 +200,8 @@ static void check_auto_update(Conversion *container) {
         if (!policy)
                 return;
         if (!container->image.name) {
-                conversion_problem(container, line, "there is no image to update: Rootfs= is given");
+                if (container->image.rootfs)
+                        conversion_problem(container, line, "there is no image to update: Rootfs= is given");
                 return;
         }
         container->image.is_updated = true;

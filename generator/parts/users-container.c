@@ -230,7 +230,7 @@ static void refuse_unknown_ids(Conversion *container) {
         g_autofree char *copier = user_namespace_copier(container);
         const UnitLine *line = NULL;
 
-        if (copier || container->args->rootfs == FLAG_TRUE)
+        if (copier || !container->image.name)
                 return;
         for (size_t i = 0; !line && i < G_N_ELEMENTS(names); i++)
                 line = option_rules_find_line(container, names[i]);
