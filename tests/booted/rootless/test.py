@@ -332,10 +332,14 @@ def test_files_are_verified_as_the_users_generator_reads_them(machine):
     for wanted, warned in ('multi-user.target', True), ('multi-user.target default.target', False), ('default.target', False):
         container(machine, 'other', f'[Container]\nImage={IMAGE}\n[Install]\nWantedBy={wanted}\n')
         assert ('write default.target' in as_user(machine, verify, check=False).out) == warned, wanted
+    # Without an image that is all there is to say of images.
+    container(machine, 'other', '[Container]\nUserNS=keep-id\nAutoUpdate=registry\n')
+    said = [line for line in as_user(machine, verify, check=False).out.split('\n') if 'other.container' in line]
+    assert len(said) == 1 and 'Image= or Rootfs= must be given' in said[0], said
     as_user(machine, 'rm ~/.config/containers/systemd/other.container')
     # Root, too, and a whole directory, that of an image that is built.
     said = machine.run(f'{verify} {file}', check=False)
-    assert said.status == 1 and f'{file}:6:' in said.out, said
+    assert said.status == 1 and f'{file}:6:' in said.out and "Unknown key 'Whatever'" in said.out, said
     assert 'keyturn-user-generator --verify' in machine.run(f'/usr/lib/systemd/system-generators/keyturn-generator --verify {file}', check=False).out
 
 
