@@ -193,7 +193,9 @@ bool id_map_finish(GArray *map, IdKind kind, GError **error) {
 
         return finish_any(map, kind, error) &&
                (id_map_outside(map, 0, &root) ||
-                error_set(error, KT_ERROR_USAGE, "the map of %s ids has none for the container's 0, which it needs",
+                error_set(error, KT_ERROR_USAGE,
+                          "the map of %s ids has none for the container's 0, which it needs; a word with + fills "
+                          "no gaps: write all of the ids, such as 0:1:999 999:0:1",
                           kind == ID_UID ? "user" : "group"));
 }
 

@@ -37,6 +37,7 @@ static const BadValue bad[] = {
         { "x0:1:1", KT_ERROR_USAGE, "with numbers below" },
         { "", KT_ERROR_USAGE, "none for the container's 0" },
         { "5:100000", KT_ERROR_USAGE, "none for the container's 0" },
+        { "+999:0:1", KT_ERROR_USAGE, "write all of the ids" },
         { "g0:7:100", KT_ERROR_USAGE, "none for the container's 0" },
         { "0:7:100 7:9:1", KT_ERROR_USAGE, "write +7:9:1" },
         { "0:7:100 200:50:1", KT_ERROR_USAGE, "some of the same ids" },
