@@ -123,6 +123,14 @@ static void take_remainder(const RuntimeContainer *container, char **environment
         ret->process.env_len = g_strv_length(environment);
 }
 
+/* The host's devices, or a volume's. libcrun would not see that in the mounts that are left for it, and give the host
+ * another /dev/ptmx. */
+static bool has_bound_dev(const RuntimeContainer *container) {
+        const ContainerMount *dev = mount_plan_find(container->mounts, "/dev");
+
+        return dev && dev->is_bind;
+}
+
 static bool divide_mounts(const RuntimeContainer *container, GError **error) {
         libcrun_error_t err = NULL;
         bool cgroup2 = libcrun_get_cgroup_mode(&err) == CGROUP_MODE_UNIFIED;
@@ -211,6 +219,7 @@ int runtime_run(const RuntimeContainer *container, GError **error) {
                 .output_handler = log_output,
                 .fifo_exec_wait_fd = -1,
                 .preserve_fds = container->preserve_fds + 1, /* the report's writer stays open until the exec */
+                .keep_dev = has_bound_dev(container),
                 .keep_std_streams = true, /* see service/payload-log.h and service/payload-input.h */
                 .force_no_cgroup = true,  /* systemd has made the cgroup, with the unit's limits */
                 .no_new_keyring = true,   /* it would have the container's name: runtime-hooks.c */

@@ -75,10 +75,17 @@ def test_the_hosts_own_file_systems(machine):
         said = once(machine, 'cat /proc/self/cgroup /sys/fs/cgroup/cgroup.procs; ls -d /sys/block; '
                              'mkdir /sys/fs/cgroup/x || echo :kept', keys)
         assert '0::/' in said and '1' in said and '/sys/block' in said and ':kept' in said, (keys, said)
-    for mode in '', ':rslave':
-        said = once(machine, 'ls -d /dev/mqueue/queue; test -c /dev/ptmx && echo :terminals',
-                    f'Volume=/dev:/dev{mode}\nPodmanArgs=--ipc=host', 'ExecStartPre=touch /dev/mqueue/queue')
-        assert '/dev/mqueue/queue' in said and ':terminals' in said, (mode, said)
+    machine.run('rm -f /dev/core; mv /dev/ptmx /dev/ptmx.link; mknod /dev/ptmx c 5 2')  # as on some machines
+    try:
+        look = 'find /dev -maxdepth 1 -printf "%p %M %l\\n" | sort'
+        before = machine.run(look).out
+        for mode, more in itertools.product(('', ':ro', ':rslave'), ('', 'ReadOnly=true', 'Tmpfs=/tmp')):
+            said = once(machine, 'ls -d /dev/mqueue/queue; test -c /dev/ptmx && echo :terminals',
+                        f'Volume=/dev:/dev{mode}\nPodmanArgs=--ipc=host\n{more}', 'ExecStartPre=touch /dev/mqueue/queue')
+            assert '/dev/mqueue/queue' in said and ':terminals' in said, (mode, more, said)
+            assert machine.run(look).out == before, (mode, more)
+    finally:
+        machine.run('rm -f /dev/core; mv -f /dev/ptmx.link /dev/ptmx')
 
 
 def test_files_named_by_the_service_and_paths_that_look_like_them(machine):
