@@ -4,6 +4,7 @@
 #include "generator/files/names.h"
 #include "libstart/base/error.h"
 #include "libstart/base/paths.h"
+#include "libstart/base/string-prefix.h"
 
 #define UNIT_NAME_MAX 255
 
@@ -88,10 +89,7 @@ static bool is_reserved(const char *service) {
                 "keyturn-ports",  "keyturn-pull-", "keyturn-userns", "keyturn-view",    NULL
         };
 
-        for (const char *const *start = starts; *start; start++)
-                if (g_str_has_prefix(service, *start))
-                        return true;
-        return g_strv_contains(reserved, service);
+        return string_prefix(service, starts) || g_strv_contains(reserved, service);
 }
 
 const char *name_state_directory(const char *service) {

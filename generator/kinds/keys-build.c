@@ -12,6 +12,7 @@
 #include "generator/unit/keys.h"
 #include "generator/unit/specifiers.h"
 #include "libstart/base/error.h"
+#include "libstart/base/string-prefix.h"
 #include "libstart/store/reference.h"
 #include "libstart/value/unit-words.h"
 
@@ -109,12 +110,9 @@ static const KeyTable keys_build = { "Build", build_keys, G_N_ELEMENTS(build_key
 
 /* Podman's list. */
 static bool is_url(const char *path) {
-        static const char *const prefixes[] = { "http://", "https://", "git://", "github.com/" };
+        static const char *const prefixes[] = { "http://", "https://", "git://", "github.com/", NULL };
 
-        for (size_t i = 0; i < G_N_ELEMENTS(prefixes); i++)
-                if (g_str_has_prefix(path, prefixes[i]))
-                        return true;
-        return false;
+        return string_prefix(path, prefixes);
 }
 
 static char *directory_of(const Conversion *container, const char *file) {

@@ -6,6 +6,7 @@
 #include "keyturn-config.h"
 #include "libstart/base/log.h"
 #include "libstart/base/string-order.h"
+#include "libstart/base/string-prefix.h"
 #include "libstart/request/seccomp-request.h"
 #include "libstart/value/capability.h"
 #include "libstart/value/unit-words.h"
@@ -39,12 +40,9 @@ void filters_needed_free(FiltersNeeded *filters) {
 
 /* An option that changes no filter, whatever systemd makes of its value. */
 static bool is_another(const char *text) {
-        static const char *const others[] = { "mask=", "unmask=", "label=", "apparmor=" };
+        static const char *const others[] = { "mask=", "unmask=", "label=", "apparmor=", NULL };
 
-        for (size_t i = 0; i < G_N_ELEMENTS(others); i++)
-                if (g_str_has_prefix(text, others[i]))
-                        return true;
-        return false;
+        return string_prefix(text, others);
 }
 
 SecurityOption filters_needed_option(const LaunchArgs *args, bool *ret_is_known) {

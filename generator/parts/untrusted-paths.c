@@ -5,6 +5,7 @@
 #include "generator/parts/volumes.h"
 #include "generator/unit/specifiers.h"
 #include "libstart/base/path-value.h"
+#include "libstart/base/string-prefix.h"
 #include "libstart/value/unit-words.h"
 
 /* Not known here: volumes whose path is a variable or begins with an unknown specifier, and those given to `podman
@@ -113,12 +114,10 @@ static const char *const streams[] = { "StandardInput", "StandardOutput", "Stand
 
 /* The file of the host that is to be such a stream, or NULL. */
 static const char *stream_path(const UnitLine *line) {
-        static const char *const kinds[] = { "file:", "append:", "truncate:" };
+        static const char *const kinds[] = { "file:", "append:", "truncate:", NULL };
+        const char *kind = line ? string_prefix(line->value, kinds) : NULL;
 
-        for (size_t i = 0; line && i < G_N_ELEMENTS(kinds); i++)
-                if (g_str_has_prefix(line->value, kinds[i]))
-                        return line->value + strlen(kinds[i]);
-        return NULL;
+        return kind ? line->value + strlen(kind) : NULL;
 }
 
 bool untrusted_paths_matter(const UnitFile *unit) {

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "generator/verify/outlook.h"
+#include "libstart/base/string-prefix.h"
 #include "libstart/oci/image-config.h"
 #include "libstart/oci/user.h"
 #include "libstart/request/mount-request.h"
@@ -262,12 +263,9 @@ static void check_ports(const Outlook *outlook, const MadeUnit *unit, const Stor
 
 /* What comes and goes while the machine runs. */
 static bool is_volatile(const char *path) {
-        static const char *const directories[] = { "/run/", "/var/run/", "/dev/", "/proc/", "/sys/", "/tmp/" };
+        static const char *const directories[] = { "/run/", "/var/run/", "/dev/", "/proc/", "/sys/", "/tmp/", NULL };
 
-        for (size_t i = 0; i < G_N_ELEMENTS(directories); i++)
-                if (g_str_has_prefix(path, directories[i]))
-                        return true;
-        return false;
+        return string_prefix(path, directories);
 }
 
 /* Does the service make it itself: by a command, or by StateDirectory= and the like? */

@@ -3,11 +3,13 @@
 #include <string.h>
 
 #include "generator/verify/user-files.h"
+#include "libstart/base/string-prefix.h"
 
 /* podman-systemd.unit(5). $XDG_CONFIG_HOME can name another one, which is asked of the caller's environment. */
 static const char *const directories[] = {
         "/etc/containers/systemd/users/",
         "/usr/share/containers/systemd/users/",
+        NULL,
 };
 
 /* "/run/user/1000/containers/systemd/": users' own, until they log out. */
@@ -25,8 +27,6 @@ static bool is_runtime(const char *path) {
 bool user_file_is(const char *path) {
         g_autofree char *own = g_build_filename(g_get_user_config_dir(), "containers/systemd/", NULL);
 
-        for (size_t i = 0; i < G_N_ELEMENTS(directories); i++)
-                if (g_str_has_prefix(path, directories[i]))
-                        return true;
-        return is_runtime(path) || strstr(path, "/.config/containers/systemd/") || g_str_has_prefix(path, own);
+        return string_prefix(path, directories) || is_runtime(path) || strstr(path, "/.config/containers/systemd/") ||
+               g_str_has_prefix(path, own);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 
+#include "libstart/base/string-prefix.h"
 #include "libstart/ctl/ports.h"
 #include "libstart/network/namespace-state.h"
 #include "libstart/table/table.h"
@@ -25,11 +26,8 @@ char *network_ports(const char *unit) {
 }
 
 char *container_ports(const ContainerUnit *container) {
-        static const char *const kinds[] = { "pinned:", "owned:" };
-        const char *network = container->args->network;
+        static const char *const kinds[] = { "pinned:", "owned:", NULL };
+        const char *network = container->args->network, *kind = network ? string_prefix(network, kinds) : NULL;
 
-        for (size_t i = 0; network && i < G_N_ELEMENTS(kinds); i++)
-                if (g_str_has_prefix(network, kinds[i]))
-                        return network_ports(network + strlen(kinds[i]));
-        return NULL;
+        return kind ? network_ports(network + strlen(kind)) : NULL;
 }

@@ -4,8 +4,7 @@
 
 #include "libstart/base/directory.h"
 #include "libstart/base/error.h"
-#include "libstart/config/conf-files.h"
-#include "libstart/config/toml.h"
+#include "libstart/config/conf-value.h"
 #include "libstart/hook/hook-dirs.h"
 
 static bool read_list(const TomlValue *list, const char *path, GPtrArray *ret, GError **error) {
@@ -53,7 +52,6 @@ static int compare_names(gconstpointer a, gconstpointer b) {
 }
 
 GPtrArray *hook_dirs_list(const char *root, char *const *directories, GError **error) {
-        static const ConfFiles containers_conf = { "containers", "CONTAINERS_CONF" };
         static const char *const defaults[] = { "/usr/share/containers/oci/hooks.d", "/etc/containers/oci/hooks.d",
                                                 NULL };
         g_autoptr(GPtrArray) configured = g_ptr_array_new_with_free_func(g_free);
@@ -62,7 +60,7 @@ GPtrArray *hook_dirs_list(const char *root, char *const *directories, GError **e
         GHashTableIter iter;
         void *path;
 
-        if (!directories && !conf_files_read(&containers_conf, root, read_conf, configured, error))
+        if (!directories && !conf_files_read(&conf_containers, root, read_conf, configured, error))
                 return NULL;
         if (configured->len > 0) {
                 g_ptr_array_add(configured, NULL);

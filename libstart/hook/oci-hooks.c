@@ -8,6 +8,7 @@
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/log.h"
+#include "libstart/base/string-prefix.h"
 #include "libstart/cdi/cdi-file.h"
 #include "libstart/config/small-file.h"
 #include "libstart/hook/hook-choice.h"
@@ -41,13 +42,10 @@ static char **copy_strings(const GPtrArray *strings, size_t *ret_length) {
 static bool is_systemds(const char *variable) {
         static const char *const names[] = {
                 "NOTIFY_SOCKET=", "LISTEN_",     "WATCHDOG_",       "FDSTORE=",          "CREDENTIALS_DIRECTORY=",
-                "MAINPID=",       "MANAGERPID=", "JOURNAL_STREAM=", "SYSTEMD_EXEC_PID=",
+                "MAINPID=",       "MANAGERPID=", "JOURNAL_STREAM=", "SYSTEMD_EXEC_PID=", NULL,
         };
 
-        for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
-                if (g_str_has_prefix(variable, names[i]))
-                        return true;
-        return false;
+        return string_prefix(variable, names);
 }
 
 /* Transfer full. */

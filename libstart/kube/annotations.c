@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 
+#include "libstart/base/string-prefix.h"
 #include "libstart/kube/fields.h"
 #include "libstart/kube/parts.h"
 
@@ -75,19 +76,16 @@ static void put_podmans(KubeContainer *container, const YamlNode *node, const ch
 static void put(KubeContainer *container, const YamlNode *node) {
         static const char *const profiles[] = { "seccomp.security.alpha.kubernetes.io/",
                                                 "container.seccomp.security.alpha.kubernetes.io/",
-                                                "container.apparmor.security.beta.kubernetes.io/" };
+                                                "container.apparmor.security.beta.kubernetes.io/", NULL };
         const char *value = kube_scalar(container->pod->kube, node), *slash = strchr(node->key, '/');
         g_autofree char *name = slash ? g_strndup(node->key, (size_t) (slash - node->key)) : g_strdup(node->key);
         bool is_own = !slash || g_str_equal(slash + 1, container->name);
 
         if (!value)
                 return;
-        for (size_t i = 0; i < G_N_ELEMENTS(profiles); i++)
-                if (g_str_has_prefix(node->key, profiles[i])) {
-                        refuse(container->pod->kube, node);
-                        return;
-                }
-        if (g_str_has_prefix(name, PODMAN)) {
+        if (string_prefix(node->key, profiles))
+                refuse(container->pod->kube, node);
+        else if (g_str_has_prefix(name, PODMAN)) {
                 if (is_own)
                         put_podmans(container, node, name + strlen(PODMAN), value);
         } else if (!g_str_equal(name, UPDATE)) {

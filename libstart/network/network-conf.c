@@ -4,8 +4,7 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/user-view.h"
-#include "libstart/config/conf-files.h"
-#include "libstart/config/toml.h"
+#include "libstart/config/conf-value.h"
 #include "libstart/network/definition.h"
 #include "libstart/network/network-conf.h"
 #include "libstart/network/subnet-pool.h"
@@ -129,7 +128,6 @@ static char *find_config_dir(void) {
 }
 
 bool network_conf_read(const char *root, NetworkConf *ret, GError **error) {
-        static const ConfFiles files = { "containers", "CONTAINERS_CONF" };
         static const char *const helpers[] = { "/usr/local/libexec/podman", "/usr/local/lib/podman",
                                                "/usr/libexec/podman", "/usr/lib/podman" };
         NetworkConf conf = {
@@ -143,7 +141,7 @@ bool network_conf_read(const char *root, NetworkConf *ret, GError **error) {
 
         for (size_t i = 0; i < G_N_ELEMENTS(helpers); i++)
                 g_ptr_array_add(conf.helpers, g_strdup(helpers[i]));
-        if (!conf_files_read(&files, root, read_conf, &conf, error)) {
+        if (!conf_files_read(&conf_containers, root, read_conf, &conf, error)) {
                 network_conf_clear(&conf);
                 return false;
         }

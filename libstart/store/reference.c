@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "libstart/base/error.h"
+#include "libstart/base/string-prefix.h"
 #include "libstart/store/manifest.h"
 #include "libstart/store/reference.h"
 
@@ -16,14 +17,8 @@ static const char *const others[] = {
         "containers-storage:", "docker-daemon:", REFERENCE_DOCKER, "ostree:", "sif:", "tarball:", NULL,
 };
 
-static bool has_transport(const char *text, const char *const *transports) {
-        while (*transports && !g_str_has_prefix(text, *transports))
-                transports++;
-        return *transports;
-}
-
 bool reference_is_archive(const char *text) {
-        return has_transport(text, archives);
+        return string_prefix(text, archives);
 }
 
 const char *reference_skip_docker(const char *text) {
@@ -120,19 +115,17 @@ static bool tag_is_valid(const char *tag) {
 
 /* docker.io has two names, and its repositories without a slash are those of "library". */
 static char *normalize(const char *repository) {
-        static const char *const prefixes[] = { "docker.io/", "index.docker.io/" };
+        static const char *const prefixes[] = { "docker.io/", "index.docker.io/", NULL };
+        const char *prefix = string_prefix(repository, prefixes), *path;
 
-        for (size_t i = 0; i < G_N_ELEMENTS(prefixes); i++) {
-                const char *path = repository + strlen(prefixes[i]);
-
-                if (g_str_has_prefix(repository, prefixes[i]))
-                        return g_strconcat("docker.io/", strchr(path, '/') ? "" : "library/", path, NULL);
-        }
-        return g_strdup(repository);
+        if (!prefix)
+                return g_strdup(repository);
+        path = repository + strlen(prefix);
+        return g_strconcat("docker.io/", strchr(path, '/') ? "" : "library/", path, NULL);
 }
 
 static bool check_transport(const char *text, GError **error) {
-        return (!has_transport(text, archives) && !has_transport(text, others)) ||
+        return (!string_prefix(text, archives) && !string_prefix(text, others)) ||
                error_set(error, KT_ERROR_UNSUPPORTED,
                          "'%s' is not in the image store: put the image there first ('podman pull %s') and give its "
                          "name",
