@@ -4,13 +4,13 @@
 #include <glib.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "libstart/base/resolve.h"
+#include "tests/unit/own-tree.h"
 #include "tests/unit/test-main.h"
 
 #define N_RENAMERS 2
@@ -47,15 +47,12 @@ static void setup(void) {
 }
 
 static void teardown(void) {
-        g_autofree char *command = g_strconcat("rm -rf ", directory, NULL);
-
         for (int i = 0; i < N_RENAMERS; i++) {
                 kill(renamers[i], SIGKILL);
                 waitpid(renamers[i], NULL, 0);
         }
         close(root_fd);
-        ck_assert_int_eq(system(command), 0);
-        g_free(directory);
+        own_tree_remove(directory);
 }
 
 START_TEST(test_not_a_matter_of_luck) {

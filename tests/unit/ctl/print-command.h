@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -10,6 +9,7 @@
 
 #include "libstart/ctl/container/commands.h"
 #include "tests/unit/base/expect-error.h"
+#include "tests/unit/own-tree.h"
 
 /* What a command of keyturnctl prints, of containers that systemd would have told of. */
 
@@ -26,21 +26,12 @@ static inline void make_work(void) {
         ck_assert_ptr_nonnull(work);
 }
 
-static inline int remove_entry(const char *path, G_GNUC_UNUSED const struct stat *st, G_GNUC_UNUSED int type,
-                               G_GNUC_UNUSED struct FTW *ftw) {
-        return remove(path);
-}
-
 static inline void remove_work(void) {
-        ck_assert_int_eq(nftw(work, remove_entry, 16, FTW_DEPTH | FTW_PHYS), 0);
-        g_free(work);
+        own_tree_remove(work);
 }
 
 static inline void write_file(const char *name, const char *text) {
-        g_autofree char *path = g_build_filename(work, name, NULL), *parent = g_path_get_dirname(path);
-
-        ck_assert_int_eq(g_mkdir_with_parents(parent, 0755), 0);
-        ck_assert(g_file_set_contents(path, text, -1, NULL));
+        own_tree_put(work, name, text);
 }
 
 /* containers.conf is one in which a key of a section leads to `place` in the directory. */

@@ -4,6 +4,7 @@
 
 #include "libstart/hook/hook-dirs.h"
 #include "tests/unit/base/expect-error.h"
+#include "tests/unit/own-tree.h"
 
 static char *root;
 
@@ -14,17 +15,7 @@ static void set_up(void) {
 }
 
 static void tear_down(void) {
-        g_autofree char *command = g_strconcat("rm -rf ", root, NULL);
-
-        ck_assert_int_eq(system(command), 0); /* NOLINT(cert-env33-c): a directory of our own */
-        g_clear_pointer(&root, g_free);
-}
-
-static void put(const char *path, const char *text) {
-        g_autofree char *full = g_build_filename(root, path, NULL), *directory = g_path_get_dirname(full);
-
-        g_mkdir_with_parents(directory, 0755);
-        ck_assert(g_file_set_contents(full, text, -1, NULL));
+        own_tree_remove(root);
 }
 
 static char *list(GError **error) {
@@ -43,12 +34,12 @@ START_TEST(test_defaults) {
         g_autofree char *nothing = list(NULL), *text = NULL;
 
         ck_assert_str_eq(nothing, "");
-        put(USR "b.json", "");
-        put(USR "A.json", "");
-        put(USR "c.json", "");
-        put(USR "c.txt", "");
-        put(ETC "b.json", "");
-        put(ETC "d.json", "");
+        own_tree_put(root, USR "b.json", "");
+        own_tree_put(root, USR "A.json", "");
+        own_tree_put(root, USR "c.json", "");
+        own_tree_put(root, USR "c.txt", "");
+        own_tree_put(root, ETC "b.json", "");
+        own_tree_put(root, ETC "d.json", "");
         text = list(NULL);
         ck_assert_str_eq(text, USR "A.json " ETC "b.json " USR "c.json " ETC "d.json");
 }
@@ -57,13 +48,13 @@ END_TEST
 START_TEST(test_configured) {
         g_autofree char *text = NULL, *commented = NULL;
 
-        put(USR "a.json", "");
-        put("/own/b.json", "");
-        put("/etc/containers/containers.conf", "[engine]\n#hooks_dir = [\"/own\"]\n");
+        own_tree_put(root, USR "a.json", "");
+        own_tree_put(root, "/own/b.json", "");
+        own_tree_put(root, "/etc/containers/containers.conf", "[engine]\n#hooks_dir = [\"/own\"]\n");
         commented = list(NULL);
         ck_assert_str_eq(commented, USR "a.json");
-        put("/etc/containers/containers.conf.d/x.conf",
-            "[engine]\n \t# hooks_dir\n hooks_dir = [\"/none\", \"/own\"]\n");
+        own_tree_put(root, "/etc/containers/containers.conf.d/x.conf",
+                     "[engine]\n \t# hooks_dir\n hooks_dir = [\"/none\", \"/own\"]\n");
         text = list(NULL);
         ck_assert_str_eq(text, "/own/b.json");
 }
@@ -72,7 +63,7 @@ END_TEST
 START_TEST(test_bad) {
         g_autoptr(GError) error = NULL;
 
-        put("/etc/containers/containers.conf", "[engine]\nhooks_dir = \"/own\"\n");
+        own_tree_put(root, "/etc/containers/containers.conf", "[engine]\nhooks_dir = \"/own\"\n");
         ck_assert_ptr_null(list(&error));
         expect_error(error, KT_ERROR_FAILED, ":2: engine.hooks_dir is no array");
 }

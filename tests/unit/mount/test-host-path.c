@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -8,6 +7,7 @@
 #include "libstart/base/fd.h"
 #include "libstart/mount/host-path.h"
 #include "libstart/userns/owner.h"
+#include "tests/unit/own-tree.h"
 #include "tests/unit/test-main.h"
 
 /* What lies in volume/ was made by a payload, all else by the administrator. tests/booted/hostile-paths has the
@@ -45,10 +45,7 @@ static void setup(void) {
 }
 
 static void teardown(void) {
-        g_autofree char *command = g_strconcat("rm -rf ", directory, NULL);
-
-        ck_assert_int_eq(system(command), 0);
-        g_free(directory);
+        own_tree_remove(directory);
         g_free(list);
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "libstart/mount/root-file.h"
+#include "tests/unit/own-tree.h"
 #include "tests/unit/test-main.h"
 
 /* An image that is not to be trusted: outside/secret must never be read nor written through root/. */
@@ -32,11 +32,8 @@ static void setup(void) {
 }
 
 static void teardown(void) {
-        g_autofree char *command = g_strconcat("rm -rf ", directory, NULL);
-
         close(root_fd);
-        ck_assert_int_eq(system(command), 0);
-        g_free(directory);
+        own_tree_remove(directory);
 }
 
 static const struct {

@@ -3,6 +3,7 @@
 
 #include "libstart/root/etc-content.h"
 #include "tests/unit/base/expect-error.h"
+#include "tests/unit/own-tree.h"
 
 static char *root;
 
@@ -22,10 +23,7 @@ static void set_up(void) {
 }
 
 static void tear_down(void) {
-        g_autofree char *command = g_strdup_printf("rm -r '%s'", root);
-
-        ck_assert(g_spawn_command_line_sync(command, NULL, NULL, NULL, NULL));
-        g_clear_pointer(&root, g_free);
+        own_tree_remove(root);
 }
 
 START_TEST(test_content) {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <check.h>
-#include <ftw.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "tests/unit/own-tree.h"
 #include "tests/unit/store/store-builder.h"
 
 typedef struct BuilderStore {
@@ -32,11 +31,7 @@ void built_image_free(BuiltImage *image) {
 }
 
 void store_builder_write(StoreBuilder *builder, const char *path, const char *text) {
-        g_autofree char *full = g_build_filename(builder->root, path, NULL);
-        g_autofree char *directory = g_path_get_dirname(full);
-
-        ck_assert_int_eq(g_mkdir_with_parents(directory, 0755), 0);
-        ck_assert(g_file_set_contents(full, text, -1, NULL));
+        own_tree_put(builder->root, path, text);
 }
 
 static void write_storage_conf(StoreBuilder *builder) {
@@ -74,15 +69,10 @@ StoreBuilder *store_builder_new(const char *const *stores) {
         return builder;
 }
 
-static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw) {
-        return remove(path);
-}
-
 void store_builder_free(StoreBuilder *builder) {
         if (!builder)
                 return;
-        ck_assert_int_eq(nftw(builder->root, remove_entry, 8, FTW_DEPTH | FTW_PHYS), 0);
-        g_free(builder->root);
+        own_tree_remove(builder->root);
         g_ptr_array_unref(builder->stores);
         g_free(builder);
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "libstart/volume/requested-mounts.h"
+#include "tests/unit/own-tree.h"
 #include "tests/unit/request/read-words.h"
 
 /* Without SELinux, root can label files all the same: to the kernel a label is an attribute like others. */
@@ -62,10 +63,7 @@ static void setup(void) {
 }
 
 static void teardown(void) {
-        g_autofree char *command = g_strconcat("rm -rf ", directory, NULL);
-
-        ck_assert_int_eq(system(command), 0);
-        g_free(directory);
+        own_tree_remove(directory);
 }
 
 /* Of a container with this volume; `options` are those behind the second colon. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,6 +9,7 @@
 #include "libstart/base/fd.h"
 #include "libstart/volume/tree-walk.h"
 #include "tests/unit/base/expect-error.h"
+#include "tests/unit/own-tree.h"
 #include "tests/unit/test-main.h"
 
 #define DEPTH 100 /* more than are open at a time */
@@ -61,12 +61,9 @@ static void setup(void) {
 }
 
 static void teardown(void) {
-        g_autofree char *command = g_strconcat("rm -rf ", directory, NULL);
-
         fds_close(levels, G_N_ELEMENTS(levels));
         ck_assert_int_eq(chdir("/"), 0);
-        ck_assert_int_eq(system(command), 0);
-        g_free(directory);
+        own_tree_remove(directory);
 }
 
 /* What a walk has seen, and what is done to the tree while it does. */

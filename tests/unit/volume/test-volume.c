@@ -16,6 +16,7 @@
 #include "libstart/volume/volume.h"
 #include "tests/unit/base/expect-error.h"
 #include "tests/unit/fail-call.h"
+#include "tests/unit/own-tree.h"
 #include "tests/unit/test-main.h"
 
 #ifndef SYS_fchown32 /* of machines with 32 bits */
@@ -29,13 +30,6 @@ static char *below(const char *path) {
         return g_build_filename(top, path, NULL);
 }
 
-static void put(const char *path, const char *text) {
-        g_autofree char *full = below(path), *parent = g_path_get_dirname(full);
-
-        ck_assert_int_eq(g_mkdir_with_parents(parent, 0755), 0);
-        ck_assert(g_file_set_contents(full, text, -1, NULL));
-}
-
 static void expect(const char *path, const char *text) {
         g_autofree char *full = below(path), *found = NULL;
 
@@ -46,8 +40,8 @@ static void expect(const char *path, const char *text) {
 static void setup(void) {
         top = g_dir_make_tmp("keyturn-volume-XXXXXX", NULL);
         ck_assert_ptr_nonnull(top);
-        put("root/d/file", "content");
-        put("root/d/sub/other", "more");
+        own_tree_put(top, "root/d/file", "content");
+        own_tree_put(top, "root/d/sub/other", "more");
 }
 
 static void teardown(void) {
@@ -69,7 +63,7 @@ START_TEST(test_first_use_copies) {
         expect("volumes/v/_data/file", "content");
         expect("volumes/v/_data/sub/other", "more");
         expect("volumes/v/.keyturn-used", "");
-        put("volumes/v/_data/file", "changed");
+        own_tree_put(top, "volumes/v/_data/file", "changed");
         ck_assert(use("d", false));
         expect("volumes/v/_data/file", "changed");
 }
@@ -126,7 +120,7 @@ START_TEST(test_no_copy) {
 END_TEST
 
 START_TEST(test_not_empty) {
-        put("volumes/v/_data/mine", "x");
+        own_tree_put(top, "volumes/v/_data/mine", "x");
         ck_assert(use("d", false));
         expect("volumes/v/_data/file", NULL);
         expect("volumes/v/_data/mine", "x");
@@ -181,7 +175,7 @@ static const struct {
 };
 
 START_TEST(test_interrupted) {
-        put(interrupted[_i].left, interrupted[_i].text);
+        own_tree_put(top, interrupted[_i].left, interrupted[_i].text);
         ck_assert(use("d", false));
         expect("volumes/v/_data/file", interrupted[_i].file);
         expect("volumes/v/_data/sub/other", interrupted[_i].other);

@@ -4,6 +4,7 @@
 
 #include "libstart/ctl/update/update-unit.h"
 #include "libstart/health/health-record.h"
+#include "tests/unit/own-tree.h"
 #include "tests/unit/test-main.h"
 
 /* In the place of systemctl: when it is asked the second time, the record can be read. */
@@ -24,8 +25,7 @@ static void put_file(const char *directory, const char *name, const char *text) 
 START_TEST(test_health_that_cannot_be_told_is_awaited) {
         g_autofree char *directory = g_dir_make_tmp("keyturn-test-XXXXXX", NULL), *text = NULL,
                         *path = g_strjoin(":", directory, g_getenv("PATH"), NULL),
-                        *torn = g_build_filename(directory, HEALTH_RECORD_FILE, NULL),
-                        *remove = g_strdup_printf("rm -r '%s'", directory);
+                        *torn = g_build_filename(directory, HEALTH_RECORD_FILE, NULL);
         LaunchArgs args = { .state_dir = directory };
         ContainerUnit container = { .unit = (char *) "web.service", .args = &args };
         g_autoptr(GPtrArray) containers = g_ptr_array_new();
@@ -40,7 +40,7 @@ START_TEST(test_health_that_cannot_be_told_is_awaited) {
         g_ptr_array_add(containers, &container);
         ck_assert(!update_await(containers, /* seconds= */ 0, &error));
         ck_assert_msg(strstr(error->message, "web.service is not healthy"), "%s", error->message);
-        ck_assert(g_spawn_command_line_sync(remove, NULL, NULL, NULL, NULL));
+        own_tree_remove(g_steal_pointer(&directory));
 }
 END_TEST
 
