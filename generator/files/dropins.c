@@ -46,15 +46,12 @@ static void directory_free(void *data) {
         g_free(directory);
 }
 
-static void list_free(void *data) {
-        g_ptr_array_unref(data);
-}
-
 Dropins *dropins_new(const Tree *tree) {
         Dropins *dropins = g_new0(Dropins, 1);
 
         dropins->tree = tree;
-        dropins->directories = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, list_free);
+        dropins->directories = g_hash_table_new_full(g_str_hash, g_str_equal, g_free,
+                                                     (GDestroyNotify) g_ptr_array_unref);
         return dropins;
 }
 

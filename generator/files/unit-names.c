@@ -13,10 +13,6 @@ struct UnitNames {
         GHashTable *errors;     /* file name -> GError */
 };
 
-static void free_error(void *data) {
-        g_error_free(data);
-}
-
 const UnitLine *unit_names_line(const SourceFile *file) {
         const char *name = name_section(file->name);
         const UnitSection *section = file->unit ? unit_file_section(file->unit, name) : NULL;
@@ -88,7 +84,7 @@ UnitNames *unit_names_new(const Sources *sources) {
         names->services = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free);
         names->makers = g_hash_table_new(g_str_hash, g_str_equal);
         names->containers = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-        names->errors = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, free_error);
+        names->errors = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, (GDestroyNotify) g_error_free);
         for (guint i = 0; i < sources->files->len; i++) {
                 SourceFile *file = sources->files->pdata[i];
 

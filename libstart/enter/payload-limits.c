@@ -55,11 +55,6 @@ static bool set_limit(int resource, struct rlimit limit) {
         return setrlimit((__rlimit_resource_t) resource, &limit) == 0;
 }
 
-/* A vow of the payload's (HAProxy's, for one): under a limit of 0 nobody but root could have been executed. */
-static bool forks_no_more(const struct rlimit *processes) {
-        return processes->rlim_cur == 0;
-}
-
 /* prlimit(2) would ask for the rights of whoever owns the payload's user namespace. */
 static bool copy_limits(pid_t payload, bool *ret_forks, GError **error) {
         g_autofree char *path = g_strdup_printf("/proc/%d/limits", (int) payload), *text = NULL;
@@ -69,7 +64,8 @@ static bool copy_limits(pid_t payload, bool *ret_forks, GError **error) {
                 return false;
         if (!payload_limits_parse(text, limits))
                 return error_set(error, KT_ERROR_FAILED, "Cannot read '%s'", path);
-        *ret_forks = !forks_no_more(&limits[RLIMIT_NPROC]);
+        /* 0 is a vow of the payload's (HAProxy's, for one), under which nobody but root could have been executed. */
+        *ret_forks = limits[RLIMIT_NPROC].rlim_cur != 0;
         for (int i = 0; i < RLIM_NLIMITS; i++)
                 if ((i != RLIMIT_NPROC || *ret_forks) && !set_limit(i, limits[i]))
                         return error_set_errno(error, errno, "Cannot have the payload's limits");

@@ -9,10 +9,6 @@ static void free_data(void *item) {
         g_free(data);
 }
 
-static void free_tree(void *tree) {
-        yaml_tree_free(tree);
-}
-
 Kube *kube_new(void) {
         Kube *kube = g_new0(Kube, 1);
 
@@ -20,7 +16,7 @@ Kube *kube_new(void) {
         kube->container_lines = g_array_new(FALSE, FALSE, sizeof(KubeExtra));
         kube->updates = g_array_new(FALSE, FALSE, sizeof(KubeExtra));
         kube->files = g_ptr_array_new_with_free_func(g_free);
-        kube->trees = g_ptr_array_new_with_free_func(free_tree);
+        kube->trees = g_ptr_array_new_with_free_func((GDestroyNotify) yaml_tree_free);
         kube->paths = g_hash_table_new(NULL, NULL);
         kube->config_maps = g_hash_table_new(g_str_hash, g_str_equal);
         kube->secrets = g_hash_table_new(g_str_hash, g_str_equal);
