@@ -24,6 +24,10 @@ with a booted machine, in the order they are written):
   read(path)                      reads one
   show(unit, *properties)         systemctl show: the value of one property, or a dict of several
   journal(unit=None)              lines of this test only, oldest first, message text only; sync_journal(): by another way
+  inside(name, command)           what a shell prints in a container
+  ctl(words, status=0)            what keyturnctl prints, both outputs, which has nothing to read; it must end so
+  ended(unit)                     waits until a service has ended, and says how: ('exit-code', 3)
+  build(source, path, *options)   compiles a C file of tests/booted into the machine, statically without options
   wait_for(what, timeout=40)      calls what() until it returns something true, and returns that
   processor_seconds()             what all processes of the machine have used so far
   footprint()                     mounts, processes and files on /run, to compare before and after
@@ -210,6 +214,14 @@ def kill_below(pid):
             kill_below(orphan)
             with contextlib.suppress(ProcessLookupError):
                 os.kill(orphan, signal.SIGKILL)
+
+
+def build(source, program, *options):
+    """As Machine.build(), unless it is there. program: the host's path."""
+    if os.path.exists(program):
+        return
+    os.makedirs(os.path.dirname(program), exist_ok=True)
+    host('gcc', '-std=gnu17', '-D_GNU_SOURCE', '-O2', *(options or ['-static']), '-o', program, os.path.join(HERE, source))
 
 
 def init_of(pid):
@@ -447,9 +459,20 @@ class Machine:
             raise CommandFailed(f'{command} ended with {result.status}\n{out}{err}')
         return result
 
+    def inside(self, name, command, check=True):
+        return self.run(['keyturnctl', 'exec', name, 'sh', '-c', command], check=check).out
+
+    def ctl(self, words, status=0):
+        result = self.run(f'keyturnctl {words} 2>&1 </dev/null', check=False)
+        assert result.status == status, (words, result.status, result.out)
+        return result.out
+
     def path(self, inside):
         """The host's path of a file inside; do not use it across symbolic links with absolute targets."""
         return f'/proc/{self.pid1}/root{inside}'
+
+    def build(self, source, inside, *options):
+        build(source, self.path(inside), *options)
 
     def processor_seconds(self):
         """What all its processes have used since it booted, also those that have ended. Nothing is executed for it."""
@@ -499,6 +522,12 @@ class Machine:
             if name not in values:
                 raise AssertionError(f"systemd does not know the property '{name}' of '{unit}'")
         return values[properties[0]] if len(properties) == 1 else values
+
+    def ended(self, unit):
+        # systemd forgets one that has ended well; all is 0 then.
+        self.wait_for(lambda: self.show(unit, 'ActiveState') in ('inactive', 'failed'), 60)
+        shown = self.show(unit, 'Result', 'ExecMainStatus')
+        return shown['Result'], int(shown['ExecMainStatus'])
 
     def wait_for(self, what, timeout=40):
         return wait_for(what, timeout)
@@ -566,7 +595,7 @@ class Machine:
         """What `find` finds, a footprint without, as soon as who is on the way out has gone."""
         find = find or self.footprint
         try:
-            self.wait_for(lambda: find() == before)
+            self.wait_for(lambda: find() == before, 60)
         except AssertionError:
             raise AssertionError(difference(before, find())) from None
 

@@ -27,6 +27,10 @@ def as_user(machine, command, name='alice', check=True, timeout=60):
     return machine.run([*becoming(name), 'sh', '-c', command], check=check, timeout=timeout)
 
 
+def systemctl(machine, command, user='alice', check=True):
+    return as_user(machine, f'systemctl --user {command}', user, check)
+
+
 def make_user(machine, name):
     """With a manager that runs, as with loginctl enable-linger: these machines have no libpam-systemd."""
     uid = USERS[name]
@@ -70,6 +74,26 @@ def renew_view(machine):
 
 def show(machine, name, *what, user='alice'):
     return as_user(machine, f'systemctl --user show --value -p {",".join(what)} {name}', user).out.strip()
+
+
+def states(machine, *units):
+    return ' '.join(show(machine, unit, 'ActiveState') for unit in units)
+
+
+def maps(machine, name='mine'):
+    """Of user ids, then of groups."""
+    pid = show(machine, name, 'MainPID')
+    return [tuple(map(int, line.split())) for line in machine.run(f'cat /proc/{pid}/uid_map /proc/{pid}/gid_map').out.strip().split('\n')]
+
+
+def namespaces(machine, name, kinds=('user', 'net', 'ipc', 'uts', 'pid', 'mnt')):
+    """By the kernel, not by what the payload says."""
+    pid = show(machine, name, 'MainPID')
+    return [machine.run(f'readlink /proc/{pid}/ns/{kind}').out.strip() for kind in kinds]
+
+
+def namespace(machine, name='mine'):
+    return namespaces(machine, name, ('net',))[0]
 
 
 def inside(machine, command, name='mine', user='alice', check=True):

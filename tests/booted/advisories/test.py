@@ -11,7 +11,6 @@ import json
 import os
 import re
 import shlex
-import subprocess
 import tarfile
 
 HERE = os.path.dirname(os.path.realpath(__file__))
@@ -300,8 +299,7 @@ def test_command_has_no_descriptor_as_workdir(machine):
 
 def racers(machine, directory, names):
     """A container that exchanges directories of a volume with links that lead out of it."""
-    subprocess.run(['gcc', '-std=gnu17', '-D_GNU_SOURCE', '-O2', '-static', '-o', machine.path('/srv/racer'),
-                    os.path.join(HERE, 'racer.c')], check=True)
+    machine.build('advisories/racer.c', '/srv/racer')
     for name in names:  # one before may have left the link in the directory's place
         machine.run(f'cd {directory} && rm -rf {name}.other && {{ [ ! -L {name} ] || rm {name}; }}; '
                     f'mkdir -p {directory}/{name}; ln -s {OUTSIDE} {directory}/{name}.other')

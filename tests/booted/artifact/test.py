@@ -6,7 +6,7 @@ import json
 import os
 
 import registry
-from users import as_user, container as users_container, inside as users_inside, make_user, show
+from users import as_user, container as users_container, inside as users_inside, make_user, show, systemctl
 
 STORE = '/var/lib/containers/storage/artifacts'
 REPOSITORY = f'{registry.NAME}/model'
@@ -60,10 +60,6 @@ def container(machine, name, *mounts, more=''):
     machine.container(name, f'[Container]\nImage=localhost/test/busybox\nExec=sleep 1000\nStopSignal=SIGKILL\n{lines}{more}')
 
 
-def inside(machine, name, command):
-    return machine.run(['keyturnctl', 'exec', name, 'sh', '-c', command]).out
-
-
 def refused(machine, name, words):
     """Its start fails with these words, and nothing of it is left."""
     machine.run(f'systemctl reset-failed {name}; ! systemctl start {name}', check=False)
@@ -87,11 +83,11 @@ def test_from_a_registry(machine):
     machine.write('/etc/containers/systemd/model.artifact', f'[Artifact]\nArtifact={REPOSITORY}:1\n')
     container(machine, 'user', 'source=model.artifact,destination=/models')
     machine.run('systemctl start user')
-    assert inside(machine, 'user', 'cd /models; ls; cat weights.bin') == 'labels.txt\nweights.bin\nweights'
+    assert machine.inside('user', 'cd /models; ls; cat weights.bin') == 'labels.txt\nweights.bin\nweights'
     # It is Podman's store, for that Podman that knows it.
     if machine.suite != 'bookworm':
         assert REPOSITORY in machine.run('podman artifact ls').out
-    options = inside(machine, 'user', "grep ' /models/weights.bin ' /proc/self/mountinfo")
+    options = machine.inside('user', "grep ' /models/weights.bin ' /proc/self/mountinfo")
     assert ' ro,nosuid,nodev' in options, options
     assert machine.run(['keyturnctl', 'exec', 'user', 'sh', '-c', 'echo x >/models/weights.bin'], check=False).status
     # It is there: no registry is asked. Who had brought it was killed before it was on the disk.
@@ -130,7 +126,7 @@ def test_what_a_power_cut_has_torn_comes_again(machine):
                 machine.run(f'rm {STORE}/index.json')
             machine.run('systemctl start user')
             assert machine.read(f'{STORE}/blobs/sha256/{digest_of(weights)[7:]}') == weights.decode()
-            assert inside(machine, 'user', 'wc -c </models/weights.bin') == '7000\n'
+            assert machine.inside('user', 'wc -c </models/weights.bin') == '7000\n'
     machine.run('systemctl stop user model-artifact')
     registry.stop(machine)
     forget(machine)
@@ -179,7 +175,7 @@ def test_places(machine):
             keys, expected = keys.replace(name, digest), expected.replace(name, digest)
         container(machine, 'places', f'source=localhost/a,{keys}')
         machine.run('systemctl reset-failed places; systemctl start places')
-        seen = inside(machine, 'places', "awk '$4 ~ /artifacts/ { print $5 }' /proc/self/mountinfo | sort | "
+        seen = machine.inside('places', "awk '$4 ~ /artifacts/ { print $5 }' /proc/self/mountinfo | sort | "
                                          'while read -r p; do [ -f "$p" ] && echo f "$p"; done')
         assert seen.split() == expected.split(), f'{files} {keys}: {seen}'
         machine.run('systemctl stop places')
@@ -238,7 +234,7 @@ def test_of_a_user_namespace_and_with_a_read_only_root(machine):
     make(machine, STORE, 'localhost/a:latest', FILES['two'])
     container(machine, 'mapped', 'source=localhost/a,destination=/models', more='UserNS=auto\nReadOnly=true\n')
     machine.run('systemctl start mapped')
-    assert inside(machine, 'mapped', 'cat /models/*') == '12'
+    assert machine.inside('mapped', 'cat /models/*') == '12'
     assert machine.run(['keyturnctl', 'exec', 'mapped', 'mount', '-o', 'remount,rw,bind', '/models/one.txt'], check=False).status
     machine.run('systemctl stop mapped')
     forget(machine)
@@ -256,7 +252,7 @@ def test_of_podmans_own_making(machine):
                if entry['annotations']['org.opencontainers.image.ref.name'] == 'localhost/made:2')
     container(machine, 'made', 'source=localhost/made:1,destination=/etc', f'source={digest[7:19]},destination=/first,title=c')
     machine.run('systemctl start made')
-    assert inside(machine, 'made', 'cat "/etc/a b.txt" /first') == 'first\nsecond\n'
+    assert machine.inside('made', 'cat "/etc/a b.txt" /first') == 'first\nsecond\n'
     machine.run('systemctl stop made')
     # Pulled by Podman, where only it has the option.
     registry.start(machine)
@@ -264,7 +260,7 @@ def test_of_podmans_own_making(machine):
     machine.write('/etc/containers/systemd/model.artifact', f'[Artifact]\nArtifact={REPOSITORY}:1\nPodmanArgs=--quiet\n')
     container(machine, 'user', 'source=model.artifact,destination=/models')
     machine.run('systemctl start user')
-    assert inside(machine, 'user', 'cat /models') == '1'
+    assert machine.inside('user', 'cat /models') == '1'
     machine.run('systemctl stop user model-artifact')
     registry.stop(machine)
     forget(machine)
@@ -277,7 +273,7 @@ def test_of_a_users_container(machine):
     machine.run(f'chmod 700 {STORE}')
     container(machine, 'hers', 'source=localhost/a,destination=/a', more='[Service]\nUser=carol\n')
     machine.run('systemctl start hers')
-    assert inside(machine, 'hers', 'cat /a') == '1'
+    assert machine.inside('hers', 'cat /a') == '1'
     machine.run('systemctl stop hers')
     forget(machine)
 
@@ -285,10 +281,6 @@ def test_of_a_users_container(machine):
 # ---- of users' managers
 
 HERS = '/home/alice/.local/share/containers/storage/artifacts'
-
-
-def users(machine, command, check=True):
-    return as_user(machine, f'systemctl --user {command}', check=check)
 
 
 def make_hers(machine):
@@ -311,7 +303,7 @@ def test_of_a_users_manager(machine):
     machine.write('/home/alice/.config/containers/systemd/model.artifact', f'[Artifact]\nArtifact={REPOSITORY}:1\n')
     for name, more in (('plain', ''), ('kept', 'UserNS=keep-id\n'), ('auto', 'UserNS=auto\nReadOnly=true\n')):
         hers(machine, name, 'source=model.artifact,destination=/models', more=more)
-        users(machine, f'start {name}')
+        systemctl(machine, f'start {name}')
         assert users_inside(machine, 'cd /models; ls; cat weights.bin', name) == 'labels.txt\nweights.bin\nweights', name
         options = users_inside(machine, 'grep /models/weights.bin /proc/self/mountinfo', name)
         assert ' ro,nosuid,nodev' in options, options
@@ -322,18 +314,18 @@ def test_of_a_users_manager(machine):
         assert REPOSITORY in as_user(machine, 'podman artifact ls').out
     # It is there: no registry is asked.
     registry.stop(machine)
-    users(machine, 'stop plain kept auto; systemctl --user restart model-artifact')
+    systemctl(machine, 'stop plain kept auto; systemctl --user restart model-artifact')
     # Whose line it is, the journal may not know of a process that ends at once.
     assert f"Artifact '{REPOSITORY}:1' is there" in machine.journal(), machine.journal()
-    users(machine, 'start plain')
+    systemctl(machine, 'start plain')
     # Without it the start says so, and comes after it.
-    users(machine, f'stop plain model-artifact; rm -rf {HERS}; systemctl --user start plain', check=False)
+    systemctl(machine, f'stop plain model-artifact; rm -rf {HERS}; systemctl --user start plain', check=False)
     assert show(machine, 'plain', 'ActiveState') != 'active'
     registry.restart(machine)
-    users(machine, 'restart model-artifact')
+    systemctl(machine, 'restart model-artifact')
     machine.wait_for(lambda: show(machine, 'plain', 'ActiveState') == 'active')
     assert users_inside(machine, 'cat /models/labels.txt', 'plain') == 'cat dog'
-    users(machine, 'stop plain model-artifact')
+    systemctl(machine, 'stop plain model-artifact')
     registry.stop(machine)
     machine.run(f'rm -rf {HERS} {LAYOUT}; rm -f /home/alice/.config/containers/systemd/*')
 
@@ -351,15 +343,15 @@ def test_attacks_by_a_users_store(machine):
         make(machine, HERS, 'localhost/a:latest', [('a', b'secret')])
         machine.run(f'chown -R alice: {HERS}')
         as_user(machine, instead)
-        assert users(machine, 'start attack', check=False).status, instead
-        users(machine, 'reset-failed attack')
+        assert systemctl(machine, 'start attack', check=False).status, instead
+        systemctl(machine, 'reset-failed attack')
     machine.run(f'rm -rf {HERS}')
     # The machine's is not hers, be it that she may read it.
     make(machine, STORE, 'localhost/a:latest', [('a', b'secret')])
     machine.run('chmod 0711 /var/lib/containers /var/lib/containers/storage 2>/dev/null', check=False)
-    assert users(machine, 'start attack', check=False).status
-    said = users(machine, 'show --value -p StatusText attack').out
+    assert systemctl(machine, 'start attack', check=False).status
+    said = systemctl(machine, 'show --value -p StatusText attack').out
     assert "Artifact 'localhost/a'" in said, said
-    users(machine, 'reset-failed attack')
+    systemctl(machine, 'reset-failed attack')
     machine.run('rm -f /home/alice/.config/containers/systemd/*')
     forget(machine)

@@ -20,10 +20,6 @@ def start(machine, name, keys, exec_='sleep 1000', more=''):
     machine.run(f'systemctl restart {name}', timeout=60)
 
 
-def inside(machine, name, command, check=True):
-    return machine.run(f'keyturnctl exec {name} sh -c "{command}"', check=check).out
-
-
 def ask(machine, url, where=''):
     """What a web server says. Not by busybox, whose static wget crashes on Debian 12."""
     six, four, port, path = re.fullmatch(r'http://(?:\[(.*)\]|([^:]*))(?::(\d+))?(/.*)', url).groups()
@@ -45,13 +41,13 @@ def test_a_container_is_on_a_bridge(machine):
     start(machine, 'one', 'Network=bridge\nHostName=box')
     unit = machine.show('keyturn-network@one', 'ActiveState', 'SubState')
     assert unit == {'ActiveState': 'active', 'SubState': 'exited'}, unit
-    address = re.search(r'inet (10\.88\.\S+)/16', inside(machine, 'one', 'ip -4 addr show eth0'))[1]
-    assert inside(machine, 'one', 'ip route').startswith('default via 10.88.0.1 ')
-    hosts = inside(machine, 'one', 'cat /etc/hosts')
+    address = re.search(r'inet (10\.88\.\S+)/16', machine.inside('one', 'ip -4 addr show eth0'))[1]
+    assert machine.inside('one', 'ip route').startswith('default via 10.88.0.1 ')
+    hosts = machine.inside('one', 'cat /etc/hosts')
     assert f'{address}\tbox systemd-one' in hosts, hosts
     assert '10.88.0.1\thost.containers.internal host.docker.internal' in hosts, hosts
-    assert inside(machine, 'one', 'ls /sys/class/net').split() == ['eth0', 'lo']
-    assert inside(machine, 'one', 'cat /proc/sys/net/ipv4/ping_group_range').split() == ['0', '0']
+    assert machine.inside('one', 'ls /sys/class/net').split() == ['eth0', 'lo']
+    assert machine.inside('one', 'cat /proc/sys/net/ipv4/ping_group_range').split() == ['0', '0']
     machine.run('systemctl stop one')
     machine.wait_for(lambda: is_gone(machine, 'one'))
 
@@ -75,7 +71,7 @@ def test_instances_have_networks_of_their_own(machine):
     machine.run('systemctl start app@a app@b side', timeout=60)
     networks = machine.run('keyturnctl networks').out
     assert 'systemd-net-a' in networks and 'systemd-net-b' in networks, networks
-    net = {name: re.search(r'inet (10\.\S+\.)\d+/', inside(machine, name, 'ip -4 addr show eth0'))[1] for name in ('app@a', 'app@b', 'side')}
+    net = {name: re.search(r'inet (10\.\S+\.)\d+/', machine.inside(name, 'ip -4 addr show eth0'))[1] for name in ('app@a', 'app@b', 'side')}
     assert net['app@a'] == net['side'] != net['app@b'], net
     for name in ('app@a', 'app@b', 'side'):
         machine.run(f'systemctl stop {name}')
@@ -106,19 +102,19 @@ def test_instances_have_all_of_it_of_their_own(machine):
 
     def facts(name):
         ids = machine.run(f"awk '{{ print $2 }}' /proc/{machine.show(name, 'MainPID')}/uid_map").out.strip()
-        return ids, re.search(r'inet (10\.\S+)/', inside(machine, name, 'ip -4 addr show eth0'))[1]
+        return ids, re.search(r'inet (10\.\S+)/', machine.inside(name, 'ip -4 addr show eth0'))[1]
 
     before = {name: facts(f'app@{name}') for name in 'ab'}
     assert before['a'][0] != before['b'][0] and before['a'][1] != before['b'][1], before
     assert '0' not in (before['a'][0], before['b'][0]), before
-    inside(machine, 'app@a', 'touch /data/a')
+    machine.inside('app@a', 'touch /data/a')
     assert machine.run('stat -c %u /var/lib/containers/storage/volumes/systemd-data-a/_data/a').out.strip() == before['a'][0]
     health = '/run/keyturn/app@{}/.health.json'
     machine.wait_for(lambda: '"healthy"' in machine.read(health.format('a')))
     machine.wait_for(lambda: '"unhealthy"' in machine.read(health.format('b')))
     machine.run('systemctl restart app@a app@b', timeout=60)
     assert {name: facts(f'app@{name}') for name in 'ab'} == before
-    assert inside(machine, 'app@a', 'ls /data') == 'a\n' and inside(machine, 'app@b', 'ls /data') == ''
+    assert machine.inside('app@a', 'ls /data') == 'a\n' and machine.inside('app@b', 'ls /data') == ''
     machine.run('systemctl stop app@a app@b')
     machine.wait_for(lambda: is_gone(machine, 'app@a') and is_gone(machine, 'app@b'))
     machine.run('systemctl stop net-network@a net-network@b; keyturn-network delete --name systemd-net-a; '
@@ -130,9 +126,9 @@ def test_sysctls_of_the_network_without_a_network(machine):
     """They would be the host's; as under Podman, it has a network of its own."""
     own = machine.read('/proc/sys/net/core/somaxconn')
     start(machine, 'one', 'Sysctl=net.core.somaxconn=77')
-    assert inside(machine, 'one', 'cat /proc/sys/net/core/somaxconn') == '77\n'
+    assert machine.inside('one', 'cat /proc/sys/net/core/somaxconn') == '77\n'
     assert machine.read('/proc/sys/net/core/somaxconn') == own
-    assert inside(machine, 'one', 'ls /sys/class/net').split() == ['eth0', 'lo']
+    assert machine.inside('one', 'ls /sys/class/net').split() == ['eth0', 'lo']
     machine.run('systemctl stop one')
     machine.wait_for(lambda: is_gone(machine, 'one'))
 
@@ -285,7 +281,7 @@ def test_a_network_that_podman_has_pruned_is_the_same_again(machine):
     for name in ('one', 'two'):
         start(machine, name, f'Network=lan.network\nNetwork=any.network\nContainerName={name}')
     start(machine, 'member', 'Pod=both.pod')
-    addresses = inside(machine, 'two', 'ip -4 addr | grep inet')
+    addresses = machine.inside('two', 'ip -4 addr | grep inet')
 
     def prune():
         machine.run('podman network prune -f; rm -f /etc/containers/networks/systemd-*')  # Debian 12's knows other files
@@ -298,7 +294,7 @@ def test_a_network_that_podman_has_pruned_is_the_same_again(machine):
     machine.run('systemctl restart both-pod; systemctl start one member')  # a pod's network is made anew
     for asker, asked in (('one', 'two'), ('two', 'one')):
         machine.wait_for(lambda: machine.run(['keyturnctl', 'exec', asker, 'nslookup', asked], check=False).status == 0)
-    assert inside(machine, 'two', 'ip -4 addr | grep inet') == addresses
+    assert machine.inside('two', 'ip -4 addr | grep inet') == addresses
     # All have gone, and a start has what the file says now.
     stop('one', 'two', 'member')
     machine.run('systemctl stop both-pod')
@@ -307,7 +303,7 @@ def test_a_network_that_podman_has_pruned_is_the_same_again(machine):
     machine.write('/etc/containers/systemd/lan.network', '[Network]\nSubnet=10.78.0.0/24\n')
     machine.reload()
     machine.run('systemctl start one')
-    assert '10.78.0.' in inside(machine, 'one', 'ip -4 addr')
+    assert '10.78.0.' in machine.inside('one', 'ip -4 addr')
     # What somebody requires by hand is not restarted; and one that cannot be described is said to be so.
     machine.unit('by-hand', '[Service]\nType=oneshot\nRemainAfterExit=yes\nExecStart=true\n')
     machine.unit('keyturn-network@one.service.d/by-hand.conf', '[Unit]\nRequires=by-hand.service\n')
@@ -329,8 +325,8 @@ def test_names_of_dashes_instances_and_templates(machine):
                       'ContainerName=%p-%i\nStopSignal=SIGKILL\n')
     machine.run('systemctl start t@7 t@8', timeout=60)
     for number in '78':
-        assert f'10.88.9.{number}/16' in inside(machine, f't@{number}', 'ip addr')
-        assert f'10.88.9.{number}\t' in inside(machine, f't@{number}', f'grep t-{number} /etc/hosts')
+        assert f'10.88.9.{number}/16' in machine.inside(f't@{number}', 'ip addr')
+        assert f'10.88.9.{number}\t' in machine.inside(f't@{number}', f'grep t-{number} /etc/hosts')
         unit = machine.show(f'keyturn-network-t@{number}', 'StopWhenUnneeded', 'Type', 'NoNewPrivileges')
         assert unit == {'StopWhenUnneeded': 'yes', 'Type': 'oneshot', 'NoNewPrivileges': 'yes'}, unit
     machine.run('systemctl stop t@7')
@@ -400,8 +396,8 @@ def test_another_containers_network(machine):
     assert network('one') == network('two') == network('three')
     assert network('alone') == network('beside') != network('one')
     assert network('hosts') == network('hosts-too') == machine.run('readlink /proc/1/ns/net').out
-    address = re.search(r'inet (10\.88\.\S+)/16', inside(machine, 'two', 'ip -4 addr show eth0'))[1]
-    assert f'{address}\t' in inside(machine, 'two', 'cat /etc/hosts')
+    address = re.search(r'inet (10\.88\.\S+)/16', machine.inside('two', 'ip -4 addr show eth0'))[1]
+    assert f'{address}\t' in machine.inside('two', 'cat /etc/hosts')
     # With a new network of the one the other is restarted, too.
     machine.run('systemctl restart one alone')
     machine.wait_for(lambda: machine.show('beside', 'ActiveState') == 'active')
@@ -418,7 +414,7 @@ def test_another_containers_network(machine):
     machine.run('ip netns add blue')
     start(machine, 'one', 'Network=ns:/run/netns/blue\nSysctl=net.core.somaxconn=77')
     assert machine.run('ip netns exec blue cat /proc/sys/net/core/somaxconn').out == '77\n'
-    assert inside(machine, 'one', 'ls /sys/class/net') == 'lo\n'
+    assert machine.inside('one', 'ls /sys/class/net') == 'lo\n'
     machine.run('systemctl stop one; ip netns del blue')
 
 
@@ -485,10 +481,10 @@ def test_a_user_namespace(machine):
     for name, keys in ('auto', 'UserNS=auto'), ('mapped', 'UIDMap=0:100000:65536\nGIDMap=0:100000:65536'):
         start(machine, name, f'Network=bridge\n{keys}\nSysctl=net.ipv4.tcp_keepalive_time=77\nVolume=/run/www:/www:ro',
               SERVER)
-        address = re.search(r'inet (10\.88\.\S+)/16', inside(machine, name, 'ip -4 addr show eth0'))[1]
-        assert inside(machine, name, 'ls /sys/class/net').split() == ['eth0', 'lo']
+        address = re.search(r'inet (10\.88\.\S+)/16', machine.inside(name, 'ip -4 addr show eth0'))[1]
+        assert machine.inside(name, 'ls /sys/class/net').split() == ['eth0', 'lo']
         machine.wait_for(lambda address=address: ask(machine, f'http://{address}/') == 'hello\n')
-        assert inside(machine, name, 'cat /proc/sys/net/ipv4/tcp_keepalive_time') == '77\n'
+        assert machine.inside(name, 'cat /proc/sys/net/ipv4/tcp_keepalive_time') == '77\n'
         # With the capabilities that containers have by themselves it changes nothing.
         for command in 'ip link set eth0 down', 'ip addr add 10.88.0.77/16 dev eth0', 'echo 1 >/proc/sys/net/ipv4/ip_forward':
             assert machine.run(f'keyturnctl exec {name} sh -c "{command}"', check=False).status != 0, command
@@ -556,7 +552,7 @@ def test_a_payload_that_breaks_its_network_breaks_no_other(machine):
         assert after == before, (name, ''.join(difflib.unified_diff(before[1].splitlines(True), after[1].splitlines(True))),
                                  before[0], after[0])
         start(machine, 'saboteur', 'Network=bridge\nPublishPort=8080:80', more='[Unit]\nStartLimitIntervalSec=0\n')
-        assert inside(machine, 'saboteur', 'ip route').startswith('default via 10.88.0.1 '), name
+        assert machine.inside('saboteur', 'ip route').startswith('default via 10.88.0.1 '), name
         machine.run('systemctl stop saboteur')
         machine.wait_for(lambda: is_gone(machine, 'saboteur'))
     assert machine.run('systemctl is-active other').out == 'active\n'
@@ -598,10 +594,10 @@ def test_a_master_of_its_own_network_only(machine):
         assert could[1].strip() == '', could
         assert links(machine) == before
         machine.run(f'systemctl restart {name}')
-        said = inside(machine, name, 'ip -o link; ip -4 addr show eth0; ip route; cat /proc/sys/net/ipv4/conf/all/rp_filter')
+        said = machine.inside(name, 'ip -o link; ip -4 addr show eth0; ip route; cat /proc/sys/net/ipv4/conf/all/rp_filter')
         assert not re.search(r'mine|10\.99|blackhole|mtu 1400|^2$', said, re.M), said
         # It takes its interface away; all of it goes nevertheless.
-        inside(machine, name, 'ip link del eth0')
+        machine.inside(name, 'ip link del eth0')
         machine.run(f'systemctl stop {name}')
         machine.wait_for(lambda: is_gone(machine, name))
         # That of the test before may be on its way out, too.
@@ -642,15 +638,15 @@ def test_a_network_follows_its_user_namespace(machine):
                            f'nsenter -t {pid} --user --net ip link del probe', check=False).status == 0
 
     assert same()
-    address = inside(machine, 'one', 'ip -4 -o addr show eth0')
+    address = machine.inside('one', 'ip -4 -o addr show eth0')
     # It is made anew while the container is down; other ids are asked for; its file is unmounted.
     machine.run('systemctl stop one; systemctl restart keyturn-userns@one; systemctl start one')
-    assert same() and inside(machine, 'one', 'ip -4 -o addr show eth0') == address
+    assert same() and machine.inside('one', 'ip -4 -o addr show eth0') == address
     machine.run('systemctl stop one; umount /run/keyturn/userns/one/*; systemctl start one')
     assert same()
     start(machine, 'one', 'Network=bridge\nUserNS=auto:size=3000', more=often)
     machine.run('systemctl restart one')
-    assert same() and inside(machine, 'one', 'cat /proc/self/uid_map').split()[2] == '3000'
+    assert same() and machine.inside('one', 'cat /proc/self/uid_map').split()[2] == '3000'
     # Not there at all when the network is made, as before an image is pulled.
     machine.run('systemctl stop one')
     machine.wait_for(lambda: is_gone(machine, 'one'))
@@ -857,12 +853,7 @@ def settle(machine, wanted):
     """Stops all, and waits until it looks as it did. Fails with what is different."""
     machine.run('systemctl stop "l[abc]*.service" "keyturn-network@*" "keyturn-pod@*" lives-network', timeout=180)
     machine.run('systemctl reset-failed')
-    try:
-        machine.wait_for(lambda: whole_state(machine) == wanted)
-    except AssertionError:
-        now = whole_state(machine).splitlines()
-        left = '\n'.join(difflib.unified_diff(wanted.splitlines(), now, lineterm='', n=0))
-        assert not left, f'{left}\n{machine.journal()[-8000:]}'
+    machine.is_as(wanted, lambda: whole_state(machine))
 
 
 def strike(machine, dice):
@@ -906,6 +897,6 @@ def test_any_order_of_starts_stops_and_kills_leaves_nothing(machine):
     print(f'# {turns} turns, {kills} kills')
     # And all of it works as it did.
     machine.run(f'systemctl start {" ".join(LIVING)}', timeout=60)
-    machine.wait_for(lambda: 'store' in inside(machine, 'lb', 'nslookup store'))  # who answers is told by a signal
+    machine.wait_for(lambda: 'store' in machine.inside('lb', 'nslookup store'))  # who answers is told by a signal
     assert all(machine.show(name, 'ActiveState') == 'active' for name in LIVING)
     settle(machine, before)

@@ -11,12 +11,10 @@ import os
 import pathlib
 import platform
 import re
-import subprocess
 import tempfile
 
 from machine import host
 
-HERE = os.path.dirname(os.path.realpath(__file__))
 
 # Counted on systemd 257 and 252 alike; the slack, a tenth or less, is for another libc, processor or kernel.
 CEILINGS = {
@@ -92,13 +90,8 @@ def test_ceilings_of_a_start(machine):
     check(count(trace_start(machine)))
 
 
-def build_count(machine):
-    subprocess.run(['gcc', '-std=gnu17', '-D_GNU_SOURCE', '-O2', '-static', '-o', machine.path('/usr/local/bin/count'),
-                    os.path.join(HERE, 'count.c')], check=True)
-
-
 def test_ceiling_of_page_faults(machine):
-    build_count(machine)
+    machine.build('ceilings/count.c', '/usr/local/bin/count')
     start(machine, '')
     machine.write('/run/counted.env', ''.join(f'VARIABLE_{i:04}={i:017}\n' for i in range(5000)))
     # A page that the kernel has just taken back is a fault more.
@@ -109,7 +102,7 @@ def test_ceiling_of_page_faults(machine):
 def test_ceiling_of_instructions(machine):
     """Single steps: 3 to 30 s. Each suite has a libstart of its own, by another compiler and libc:
     1,433,000 and 1,430,900, and up to 2,000 more on another day."""
-    build_count(machine)
+    machine.build('ceilings/count.c', '/usr/local/bin/count')
     start(machine, '')
     check({'instructions': int(start(machine, 'count instructions'))})
 

@@ -18,7 +18,6 @@ import os
 import random
 import re
 import shlex
-import subprocess
 import time
 from dataclasses import dataclass
 
@@ -289,11 +288,6 @@ def meet(machine, operation, right, fault):
             any(start <= met <= start + SLOW for start in slow_from))
 
 
-def build_meddle(machine):
-    subprocess.run(['gcc', '-std=gnu17', '-D_GNU_SOURCE', '-O2', '-static', '-o', machine.path(MEDDLE),
-                    os.path.join(os.path.dirname(os.path.realpath(__file__)), 'meddle.c')], check=True)
-
-
 def meddle(machine, operation, right, way):
     """What is wrong about an operation whose calls transfer less, or are interrupted, or None; and whether one was."""
     done = do(machine, operation, f'{MEDDLE} {TRACE} {way}')
@@ -366,7 +360,7 @@ def try_all(machine, operation, right, turns):
 
 def run(machine, operation, known=(), known_meddling=()):
     """Has calls of an operation fail: those that did harm once, and a sample that is another one each day; or all."""
-    build_meddle(machine)
+    machine.build('faults/meddle.c', MEDDLE)
     put_before_services(machine, operation)
     set_options(machine, '-e trace=execve')
     machine.run(operation.undo)

@@ -7,18 +7,9 @@ the bytes, their order and the exit status are the same."""
 import json
 import os
 import re
-import subprocess
 
-HERE = os.path.dirname(os.path.realpath(__file__))
 BUSYBOX = 'localhost/test/busybox'
 TEST_SECONDS = 240  # some attacks are tried until they meet what they want
-
-
-def build(machine, source, inside, *options):
-    """Compiles a program of this folder into the machine."""
-    os.makedirs(os.path.dirname(machine.path(inside)), exist_ok=True)
-    subprocess.run(['gcc', '-std=gnu17', '-O2', *options, '-o', machine.path(inside), os.path.join(HERE, source)],
-                   check=True)
 
 
 def start(machine, name, more='', command='sleep 1000'):
@@ -107,7 +98,7 @@ def test_nothing_of_the_caller_is_open_on_the_way_in(machine):
 
 def taken(machine, more, enter, times):
     """What a payload that traces whoever comes in has taken: (capabilities, filter, what was open) of itself, and of each."""
-    build(machine, 'tracer.c', '/srv/bin/tracer', '-static')
+    machine.build('hostile-exec/tracer.c', '/srv/bin/tracer')
     start(machine, 'box', f'AddCapability=CAP_SYS_PTRACE\nVolume=/srv/bin:/attack\n{more}', 'sh -c "exec /attack/tracer >/data/taken"')
     machine.wait_for(lambda: machine.run('cat /srv/data/taken').out)
     lines = []
@@ -144,8 +135,8 @@ def test_who_comes_in_has_no_more_than_the_payload(machine):
 
 def test_who_comes_in_cannot_be_taken_for_another(machine):
     """Who traces the new process has it tell libcrun a PID before the true one comes: that process would be moved, and signalled."""
-    build(machine, 'forger.c', '/srv/bin/forger', '-static')
-    build(machine, 'late.c', '/srv/late.so', '-shared', '-fPIC')
+    machine.build('hostile-exec/forger.c', '/srv/bin/forger')
+    machine.build('hostile-exec/late.c', '/srv/late.so', '-shared', '-fPIC')
     machine.unit('other', '[Service]\nType=exec\nExecStart=sleep 4242\nCPUAffinity=0\n')
     machine.run('systemctl start other')
     other = machine.show('other', 'MainPID')
@@ -381,7 +372,7 @@ wait
 
 def test_signals_end_who_is_held_up_on_the_way_in(machine):
     """Stopped or frozen by the payload before it executes the command, for as long as that likes."""
-    build(machine, 'stopper.c', '/srv/bin/stopper', '-static')
+    machine.build('hostile-exec/stopper.c', '/srv/bin/stopper')
     for more, options in (('', ''), ('AddCapability=CAP_SYS_PTRACE', ''), ('', '-t')):
         start(machine, 'box', f'Volume=/srv/bin:/attack:ro\n{more}', 'sh -c "exec /attack/stopper >/data/stopped"')
         for signal, status in (('TERM', '124'), ('KILL', '137')):
@@ -481,7 +472,7 @@ def test_reload(machine):
 
 def test_copies_bring_no_rights_out(machine):
     """What a payload gives root to copy is no program with root's rights, no device, and no FIFO to wait on."""
-    build(machine, 'keys.c', '/srv/bin/program', '-static')
+    machine.build('hostile-exec/keys.c', '/srv/bin/program')
     start(machine, 'box', 'AddCapability=MKNOD SETFCAP\nVolume=/srv/bin:/attack')
     machine.run("""keyturnctl exec box sh -c 'mkdir /out && cd /out && cp /attack/program suid && chmod 6755 suid &&
         mkfifo fifo && mknod null c 1 3 && ln -s /etc/shadow link && mkdir deep && chmod 3777 deep &&
@@ -538,7 +529,7 @@ def test_what_is_written_at_once_is_shown(machine):
     start(machine, 'hasty', 'User=1234:1235')
     assert json.loads(machine.run('keyturnctl diff hasty --json').out) == []
     machine.run('systemctl stop hasty')
-    build(machine, 'map.c', '/srv/bin/map', '-static')
+    machine.build('hostile-exec/map.c', '/srv/bin/map')
     machine.write('/etc/hosts', '127.0.0.1 localhost\n')
     machine.write('/etc/resolv.conf', 'nameserver 192.0.2.1\n')
     more = 'Volume=/srv/bin:/attack\nAddHost=one:192.0.2.7'
@@ -700,7 +691,7 @@ def test_shell_gives_nothing(machine):
 
 def test_session_keyring_of_another(machine):
     """One payload makes the keyring that another container will be given, if it goes by its name."""
-    build(machine, 'keys.c', '/srv/bin/keys', '-static')
+    machine.build('hostile-exec/keys.c', '/srv/bin/keys')
     start(machine, 'attacker', 'Volume=/srv/bin:/attack\nUser=1234', '/attack/keys plant systemd-victim 60')
     machine.wait_for(lambda: 'planted' in machine.journal('attacker'))
     start(machine, 'victim', 'Volume=/srv/bin:/attack\nSeccompProfile=unconfined', '/attack/keys add password hunter2')
@@ -713,7 +704,7 @@ def test_session_keyring_of_another(machine):
 
 def test_session_keyring_of_the_caller(machine):
     """His keys are not for a command in a container, nor for a payload that takes it over."""
-    build(machine, 'keys.c', '/srv/bin/keys', '-static')
+    machine.build('hostile-exec/keys.c', '/srv/bin/keys')
     start(machine, 'box', 'Volume=/srv/bin:/attack\nSeccompProfile=unconfined')
     assert machine.run('/srv/bin/keys put password hunter2 /srv/bin/keys get password').out == 'hunter2\n'
     result = machine.run('/srv/bin/keys put password hunter2 keyturnctl exec box /attack/keys get password', check=False)

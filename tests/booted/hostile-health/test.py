@@ -4,13 +4,10 @@ takes no longer than it may, leaves nothing behind, and what it says is bounded.
 
 import itertools
 import json
-import os
 import re
 import statistics
-import subprocess
 import time
 
-HERE = os.path.dirname(os.path.realpath(__file__))
 BUSYBOX = 'localhost/test/busybox'
 
 # What a process has: who it is, what it may do, where it is. Of the cgroup, that it is the unit's or below.
@@ -367,9 +364,7 @@ def test_descriptors_are_enough(machine):
 def hold(machine):
     """The kernel's lock of a check's output is held by the payload, whom nobody kills for what a check does. Who waits for the
     lock cannot be killed."""
-    program = machine.path('/usr/local/bin/hostile')
-    source = os.path.join(HERE, '../hostile-logs/hostile.c')
-    subprocess.run(['gcc', '-std=gnu17', '-D_GNU_SOURCE', '-O2', '-static', '-pthread', '-o', program, source], check=True)
+    machine.build('hostile-logs/hostile.c', '/usr/local/bin/hostile', '-static', '-pthread')
     # After so much it was read slowly, so that there always was something left to be read.
     container(machine, 'holder', '#!/bin/busybox sh\ntest -e /tmp/on || exit 0\nhead -c 2000000 /dev/zero\necho $$ >/tmp/new; mv /tmp/new /tmp/check; sleep 1000\n',
               'HealthInterval=1s\nHealthTimeout=5s\nHealthMaxLogCount=0\nTmpfs=/tmp\nVolume=/usr/local/bin/hostile:/hostile:ro',

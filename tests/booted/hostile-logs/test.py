@@ -4,19 +4,14 @@
 import json
 import os
 import re
-import subprocess
 import time
 
-HERE = os.path.dirname(os.path.realpath(__file__))
 RELAY = 'keyturn-relay.service'
 
 
 def hostile(machine, name, attack, extra='', service=''):
     """A container with Podman's default rights that runs an attack of hostile.c."""
-    program = machine.path('/usr/local/bin/hostile')
-    if not os.path.exists(program):
-        subprocess.run(['gcc', '-std=gnu17', '-D_GNU_SOURCE', '-O2', '-static', '-pthread', '-o', program, os.path.join(HERE, 'hostile.c')],
-                       check=True)
+    machine.build('hostile-logs/hostile.c', '/usr/local/bin/hostile', '-static', '-pthread')
     machine.container(name, f'''
         [Container]
         Image=localhost/test/busybox
@@ -250,10 +245,6 @@ def check_file(machine, unit, path, was, content):
     assert machine.read(path) == content
 
 
-def end_of(machine, unit):
-    machine.wait_for(lambda: machine.show(unit, 'ActiveState') in ('inactive', 'failed'))
-
-
 def test_output_to_a_file(machine):
     for driver in ('', 'LogDriver=passthrough'):
         for user in ('', 'User=1234:5678'):
@@ -263,7 +254,7 @@ def test_output_to_a_file(machine):
                 hostile(machine, 'filed', 'streams 1', f'{driver}\n        {user}',
                         f'StandardOutput={how}:/run/log-of-host\n        StandardError=journal')
                 machine.run('systemctl start filed', check=False)
-                end_of(machine, 'filed')
+                machine.ended('filed')
                 if how == 'file':
                     content = 'hello\n' + 'of the host\n'[6:]
                 check_file(machine, 'filed', '/run/log-of-host', was, content)
@@ -274,7 +265,7 @@ def test_error_to_a_file(machine):
     machine.write('/run/log-of-host', '', mode=0o600)
     hostile(machine, 'filed', 'streams 2', '', 'StandardError=append:/run/log-of-host')
     machine.run('systemctl start filed', check=False)
-    end_of(machine, 'filed')
+    machine.ended('filed')
     check_file(machine, 'filed', '/run/log-of-host', '0:0 600', '2: no terminal\n')
     machine.wait_for(lambda: 'hello' in messages(machine, 'filed'))
 
@@ -520,7 +511,7 @@ def test_nobody_waits_for_a_reader_for_ever(machine):
     ''')
     for _ in range(5):
         machine.run('systemctl start burst', check=False)
-        end_of(machine, 'burst')
+        machine.ended('burst')
     machine.wait_for(lambda: stored(machine) == 0 and len(children(machine).split()) == 1, 30)
     machine.run('systemctl stop reader; rm /run/log-fifo')
 
@@ -530,7 +521,7 @@ def test_input_from_a_file(machine):
         machine.write('/run/input-of-host', 'of the host\n', mode=0o640)
         hostile(machine, 'reader', 'streams 0', user, 'StandardInput=file:/run/input-of-host')
         machine.run('systemctl start reader', check=False)
-        end_of(machine, 'reader')
+        machine.ended('reader')
         machine.wait_for(lambda: '0: no terminal' in messages(machine, 'reader'))
         assert machine.read('/run/input-of-host') == 'of the host\n'
         assert look(machine, '/run/input-of-host') == '0:0 640'

@@ -12,15 +12,11 @@ def start(machine, name, keys, exec_='sleep 1000', check=True, image=IMAGE):
     return machine.run(f'systemctl restart {name}', timeout=30, check=check)
 
 
-def inside(machine, name, command, check=True):
-    return machine.run(['keyturnctl', 'exec', name, 'sh', '-c', command], check=check).out
-
-
 def test_an_overlay_beside_a_tmpfs(machine):
     """libcrun makes the tmpfs, and what comes after it: the overlay is one all the same."""
     machine.run('rm -rf /srv/lower; mkdir -p /srv/lower; echo old >/srv/lower/file')
     start(machine, 'one', 'Tmpfs=/t\nVolume=/srv/lower:/a/b/c:O\n')
-    inside(machine, 'one', 'echo new >/a/b/c/file')
+    machine.inside('one', 'echo new >/a/b/c/file')
     assert machine.read('/srv/lower/file') == 'old\n'
 
 
@@ -29,14 +25,14 @@ def test_places_in_a_root_that_is_read_only(machine):
     machine.run('mkdir -p /srv/lower')
     for option in ('O', 'rshared', 'rslave', 'ro'):
         start(machine, 'one', f'ReadOnly=true\nVolume=/srv/lower:/a/b/c:{option}\n')
-        inside(machine, 'one', 'grep " / " /proc/mounts | grep " ro," && grep " /a/b/c " /proc/mounts && ! mkdir /x && ! mkdir /a/x')
+        machine.inside('one', 'grep " / " /proc/mounts | grep " ro," && grep " /a/b/c " /proc/mounts && ! mkdir /x && ! mkdir /a/x')
 
 
 def test_a_subpath_beside_a_tmpfs(machine):
     machine.run(f'rm -rf {VOLUMES}/parts; mkdir -p {VOLUMES}/parts/_data/sub; chmod 700 {VOLUMES}/parts; '
                 f'echo all >{VOLUMES}/parts/_data/hidden; echo part >{VOLUMES}/parts/_data/sub/file')
     start(machine, 'one', 'Tmpfs=/t\nMount=type=volume,source=parts,destination=/a/b/c,subpath=sub\n')
-    assert inside(machine, 'one', 'ls /a/b/c') == 'file\n'
+    assert machine.inside('one', 'ls /a/b/c') == 'file\n'
 
 
 def test_what_is_wrong_with_a_mount_is_said(machine):
@@ -48,8 +44,8 @@ def test_what_is_wrong_with_a_mount_is_said(machine):
 
 def test_an_image_beside_a_tmpfs(machine):
     start(machine, 'one', 'Tmpfs=/t\nMount=type=image,source=localhost/test/busybox,destination=/a/b/c\n')
-    assert 'busybox' in inside(machine, 'one', 'ls /a/b/c/bin').split()
-    inside(machine, 'one', '! touch /a/b/c/x 2>/dev/null')
+    assert 'busybox' in machine.inside('one', 'ls /a/b/c/bin').split()
+    machine.inside('one', '! touch /a/b/c/x 2>/dev/null')
 
 
 def test_devices_in_an_image_that_is_mounted(machine):
@@ -60,8 +56,8 @@ def test_devices_in_an_image_that_is_mounted(machine):
         start(machine, 'one', 'Mount=type=image,source=localhost/test/busybox,destination=/image\n'
                               'Mount=type=image,source=localhost/test/busybox,destination=/part,subpath=/\n')
         for place in ('/image', '/part', ''):
-            assert 'Permission denied' in inside(machine, 'one', f'head -c 1 {place}/zero 2>&1', check=False), place
-        options = inside(machine, 'one', 'grep -e " /image " -e " /part " /proc/self/mounts')
+            assert 'Permission denied' in machine.inside('one', f'head -c 1 {place}/zero 2>&1', check=False), place
+        options = machine.inside('one', 'grep -e " /image " -e " /part " /proc/self/mounts')
         assert options.count('nodev') == 2, options
     finally:
         machine.run(f'rm {top}/zero {top}/suid')
@@ -73,9 +69,9 @@ def test_mounts_that_come_last_and_what_lies_on_them(machine):
                 'echo plain >/srv/plain/file; mkdir -p -m 700 /etc/credstore; echo secret >/etc/credstore/key')
     start(machine, 'one', 'Tmpfs=/t\nVolume=/srv/plain:/o/d/x\nVolume=/srv/lower:/o:O\nVolume=/srv/lower:/t/o:O\n'
                           'Secret=key,target=/o/d/key\nTmpfs=/o2\nReadOnly=true\nVolume=/srv/plain:/slave:rslave\n')
-    assert inside(machine, 'one', 'cat /o/d/x/file /o/d/key; for i in /o/file /t/o/file; do cat $i; echo new >$i; cat $i; '
+    assert machine.inside('one', 'cat /o/d/x/file /o/d/key; for i in /o/file /t/o/file; do cat $i; echo new >$i; cat $i; '
                                   'done') == 'plain\nsecret\nold\nnew\nold\nnew\n'
-    inside(machine, 'one', '! touch /x 2>/dev/null')
+    machine.inside('one', '! touch /x 2>/dev/null')
     assert machine.run('cat /srv/lower/file; ls /srv/lower/d').out == 'old\n'
     assert machine.run('grep -c -e /srv/lower -e overlay /proc/self/mountinfo', check=False).out == \
         machine.run('systemctl stop one; grep -c -e /srv/lower -e overlay /proc/self/mountinfo', check=False).out
@@ -89,7 +85,7 @@ def test_a_user_namespace_changes_none_of_this(machine):
     machine.run('rm -rf /srv/lower; mkdir -p /srv/lower/d; echo old >/srv/lower/file; chmod -R go+rwX /srv/lower')
     start(machine, 'one', 'UIDMap=0:100000:65536\nGIDMap=0:100000:65536\nTmpfs=/t\nVolume=/srv/lower:/t/o:O\n'
                           'Mount=type=image,source=localhost/test/busybox,destination=/t/i\n')
-    assert inside(machine, 'one', 'cat /t/o/file; echo new >/t/o/file; cat /t/o/file; ls /t/i/bin/busybox') == \
+    assert machine.inside('one', 'cat /t/o/file; echo new >/t/o/file; cat /t/o/file; ls /t/i/bin/busybox') == \
         'old\nnew\n/t/i/bin/busybox\n'
     assert machine.read('/srv/lower/file') == 'old\n'
 
@@ -111,15 +107,15 @@ def test_the_root_is_not_in_its_volumes(machine):
     for keys in volumes + [keys + volumes[0] for keys in more] + [more[0] + volumes[1], more[3] + volumes[1]]:
         start(machine, 'one', 'ReadOnly=true\nMask=/etc/passwd\n' + keys, image='' if 'Rootfs' in keys else IMAGE)
         # Debian 12's crun mounts no more than the uppermost in a user namespace.
-        assert crun + users in keys or inside(machine, 'one', 'cat /h/run/other/file') == 'there\n', keys
-        found = inside(machine, 'one', 'grep "/h/run/keyturn/one/.private" /proc/self/mounts; cd /h/run/keyturn/one/.private && '
+        assert crun + users in keys or machine.inside('one', 'cat /h/run/other/file') == 'there\n', keys
+        found = machine.inside('one', 'grep "/h/run/keyturn/one/.private" /proc/self/mounts; cd /h/run/keyturn/one/.private && '
                                        'for i in root files secrets mounts; do ls -A $i; done 2>/dev/null; echo "that is all"')
         assert found == 'that is all\n', (keys, found)
         machine.run('systemctl stop one; systemctl reset-failed one', check=False)
         assert machine.run('ls -d /run/keyturn/one', check=False).status != 0, keys
     for keys in (volumes[0], 'Tmpfs=/h\n' + volumes[0]): # and who may can still mount it elsewhere
         start(machine, 'one', keys + 'AddCapability=SYS_ADMIN\nSeccompProfile=unconfined\n')
-        inside(machine, 'one', 'mkdir /again && mount -o bind / /again && ls /again/bin/busybox')
+        machine.inside('one', 'mkdir /again && mount -o bind / /again && ls /again/bin/busybox')
     machine.run('systemctl stop one; umount /run/other')
 
 
@@ -127,12 +123,12 @@ def test_a_copy_takes_nothing_away_that_is_mounted(machine):
     """rename(2) from another mount namespace detaches what is mounted on the name that it replaces, and a mask is gone."""
     machine.run('rm -rf /srv/x; mkdir /srv/x; echo MASKED >/srv/x/secret; echo volume >/srv/onefile; echo copied >/root/secret')
     start(machine, 'box', 'Volume=/srv/x:/x\nMask=/x/secret\nVolume=/srv/onefile:/app/secret:ro', "sh -c 'ln -s /x /led; exec sleep 1000'")
-    machine.wait_for(lambda: inside(machine, 'box', 'readlink /led', check=False))
+    machine.wait_for(lambda: machine.inside('box', 'readlink /led', check=False))
     for target in ('/x/secret', '/x', '/led/', '/app/secret', '/app'):
         done = machine.run(f'keyturnctl cp /root/secret box:{target}', check=False)
         assert done.status and 'copy to what is mounted there' in done.err, done
         assert machine.read('/srv/x/secret') == 'MASKED\n' and machine.read('/srv/onefile') == 'volume\n', target
-        assert inside(machine, 'box', 'cut -d" " -f2 /proc/mounts | grep -c -e ^/x/secret$ -e ^/app/secret$') == '2\n', target
+        assert machine.inside('box', 'cut -d" " -f2 /proc/mounts | grep -c -e ^/x/secret$ -e ^/app/secret$') == '2\n', target
         assert machine.run('ls -A /srv/x').out == 'secret\n'
     machine.run('keyturnctl cp /root/secret box:/x/other')
     assert machine.read('/srv/x/other') == 'copied\n'

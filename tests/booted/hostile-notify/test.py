@@ -6,20 +6,15 @@ The payload is root with the default capabilities. It speaks through speak.c.
 
 import os
 import re
-import subprocess
 import time
 
-HERE = os.path.dirname(os.path.realpath(__file__))
+from machine import build
 
-
-def build_speak(program):
-    if not os.path.exists(program):
-        subprocess.run(['gcc', '-std=gnu17', '-O2', '-static', '-o', program, os.path.join(HERE, 'speak.c')], check=True)
 
 
 def speaker(machine, name, *words, container='', service=''):
     """A container that says these words, one after the other."""
-    build_speak(machine.path('/usr/local/bin/speak'))
+    machine.build('hostile-notify/speak.c', '/usr/local/bin/speak')
     machine.write(f'/srv/words/{name}', '\n'.join(map(str, words)) + '\n')
     machine.container(name, f'''
         [Unit]
@@ -53,11 +48,6 @@ def said(machine, unit):
     return machine.journal(unit).splitlines()
 
 
-def ended(machine, unit):
-    machine.wait_for(lambda: machine.show(unit, 'ActiveState') in ('inactive', 'failed'), 30)
-    return machine.show(unit, 'Result')
-
-
 KILLED = 'StopSignal=SIGKILL'
 
 
@@ -67,7 +57,7 @@ def test_what_a_start_waits_for_is_its_status(machine):
     """Also when its time is over; a payload that is ready has no status, or its own."""
     speaker(machine, 'mute', 'forever', container=KILLED, service='TimeoutStartSec=4')
     machine.run('systemctl start mute', check=False)
-    assert ended(machine, 'mute') == 'timeout'
+    assert machine.ended('mute')[0] == 'timeout'
     assert 'Waits for READY=1 of the payload' in machine.run('systemctl status mute', check=False).out
     speaker(machine, 'slow', 'wait', '/go/on', 'say', 'READY=1', 'forever', container=KILLED)
     machine.run('systemctl start --no-block slow')
@@ -100,7 +90,7 @@ def test_other_process_is_not_killed(machine):
     victim = machine.show('victim', 'MainPID')
     start(machine, 'hostile', 'say', f'READY=1\\nMAINPID={victim}', 'say', f'MAINPID={victim}', 'say', 'WATCHDOG=trigger',
           'forever', container=KILLED, service='TimeoutAbortSec=1')
-    assert ended(machine, 'hostile') == 'watchdog'
+    assert machine.ended('hostile')[0] == 'watchdog'
     assert machine.show('victim', 'ActiveState', 'MainPID') == {'ActiveState': 'active', 'MainPID': victim}
     assert 'hostile.service (process ' in machine.journal('keyturn-relay'), 'and nobody is told why'
 
@@ -162,7 +152,7 @@ def test_boot_cannot_be_held(machine):
              'holder': ['say', 'EXTEND_TIMEOUT_USEC=60000000', 'sleep', '500'] * 16 + ['say', 'READY=1', 'forever']}
 
     def prepare(root):
-        build_speak(f'{root}/usr/local/bin/speak')
+        build('hostile-notify/speak.c', f'{root}/usr/local/bin/speak')
         os.makedirs(f'{root}/etc/containers/systemd', exist_ok=True)
         for name, said_words in words.items():
             with open(f'{root}/etc/{name}.words', 'w') as file:
@@ -329,7 +319,7 @@ def test_all_that_may_be_said(machine):
         reached(state, status)
     assert machine.show('honest', 'StatusErrno') == '5'
     go(machine, 'honest', 6)
-    assert ended(machine, 'honest') == 'exit-code'
+    assert machine.ended('honest')[0] == 'exit-code'
     assert machine.show('honest', 'ExecMainStatus') == '3'
 
 
@@ -349,7 +339,7 @@ def test_payload_that_is_ready_and_done_at_once(machine):
         failed = 0
         for _ in range(rounds):
             failed += machine.run('systemctl start quick', check=False).status != 0
-            assert ended(machine, 'quick') == 'exit-code'
+            assert machine.ended('quick')[0] == 'exit-code'
             assert machine.show('quick', 'ExecMainStatus') == '3'
             machine.run('systemctl reset-failed quick')
         lost.append(failed)
@@ -392,7 +382,7 @@ def test_restart_and_watchdog(machine):
     machine.run('systemctl stop phoenix')
     start(machine, 'dog', 'say', 'READY=1\\nWATCHDOG_USEC=300000', 'sleep', '100', 'say', 'WATCHDOG=1', 'forever',
           container=KILLED, service='WatchdogSec=600\n        TimeoutAbortSec=1')
-    assert ended(machine, 'dog') == 'watchdog'
+    assert machine.ended('dog')[0] == 'watchdog'
 
 
 def test_reload_that_is_answered(machine):

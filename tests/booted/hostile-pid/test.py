@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """PodmanArgs=--pid=host: a payload among the machine's processes, its life, and what it can get of keyturn's own."""
 
-import os
-import subprocess
 
-HERE = os.path.dirname(os.path.realpath(__file__))
 BUSYBOX = 'localhost/test/busybox'
 
 
@@ -58,15 +55,14 @@ def test_what_it_leaves_behind_is_killed(machine):
         if name == 'stopped':
             machine.wait_for(lambda: len(machine.run('pgrep -xf "sleep 76."').out.split()) == 6)
             machine.run('systemctl stop stopped')
-        machine.wait_for(lambda: machine.show(name, 'ActiveState') in ('inactive', 'failed'), 30)
+        machine.ended(name)
         assert machine.run('pgrep -xf "sleep 76."', check=False).out == '', name
     assert machine.show('failed', 'ExecMainStatus') == '7'
 
 
 def test_keyturns_own_processes_are_closed_to_it(machine):
     """While secrets are handed over, commands are executed, lines are relayed: it reads nothing of who does that."""
-    subprocess.run(['gcc', '-std=gnu17', '-O2', '-static', '-o', machine.path('/srv/thief'),
-                    os.path.join(HERE, 'thief.c')], check=True)
+    machine.build('hostile-pid/thief.c', '/srv/thief')
     machine.run('mkdir -p -m 0700 /etc/credstore; echo -n treasure >/etc/credstore/treasure')
     container(machine, 'thief', '/thief', 'PodmanArgs=--pid=host\nVolume=/srv/thief:/thief:ro', 'KillSignal=SIGKILL')
     machine.container('victim', f'''

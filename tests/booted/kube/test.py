@@ -22,10 +22,6 @@ def remove(machine):
     machine.run(f'rm -f {DIRECTORY}/app.kube {DIRECTORY}/app.yaml; systemctl daemon-reload; systemctl reset-failed')
 
 
-def inside(machine, name, command):
-    return machine.run(['keyturnctl', 'exec', name, 'sh', '-c', command]).out
-
-
 def states(machine):
     return ' '.join(machine.show(unit, 'ActiveState') for unit in ('app', *MEMBERS))
 
@@ -36,17 +32,17 @@ def test_a_pod_with_all_that_is_common(machine):
     machine.run('systemctl start app')
     assert states(machine) == 'active active active active active', states(machine)
 
-    environment = inside(machine, 'app-web-server', 'tr "\\0" "\\n" </proc/1/environ').splitlines()
+    environment = machine.inside('app-web-server', 'tr "\\0" "\\n" </proc/1/environ').splitlines()
     for line in ("GREETING=it's 5$ & 100%", 'PASSWORD=hush % $HOME', 'POD=web', 'MODE=5$ & 100%'):
         assert line in environment, (line, environment)
-    assert inside(machine, 'app-web-server', 'cat /www/page.html') == 'hello\nfrom a ConfigMap\n'
-    assert inside(machine, 'app-web-server', 'cat /etc/password') == 'hush % $HOME'
-    assert inside(machine, 'app-web-helper', 'cat /data/mark; hostname') == 'prepared by init\nfront\n'
-    status = inside(machine, 'app-web-server', 'cat /proc/1/status')
+    assert machine.inside('app-web-server', 'cat /www/page.html') == 'hello\nfrom a ConfigMap\n'
+    assert machine.inside('app-web-server', 'cat /etc/password') == 'hush % $HOME'
+    assert machine.inside('app-web-helper', 'cat /data/mark; hostname') == 'prepared by init\nfront\n'
+    status = machine.inside('app-web-server', 'cat /proc/1/status')
     for line in ('Uid:\t1000\t1000\t1000\t1000', 'NoNewPrivs:\t1', 'CapBnd:\t0000000000000000'):
         assert line in status, (line, status)
-    assert 'ro' in inside(machine, 'app-web-helper', 'grep " /data " /proc/mounts').split()[3].split(',')
-    assert int(inside(machine, 'app-web-helper', 'df -k /data | tail -n 1').split()[1]) == 1024
+    assert 'ro' in machine.inside('app-web-helper', 'grep " /data " /proc/mounts').split()[3].split(',')
+    assert int(machine.inside('app-web-helper', 'df -k /data | tail -n 1').split()[1]) == 1024
     get = 'exec 3<>/dev/tcp/127.0.0.1/8123; cat <&3'
     machine.wait_for(lambda: machine.run(['bash', '-c', get]).out == 'hello\nfrom a ConfigMap\n')
 
@@ -66,17 +62,17 @@ def test_a_pod_with_all_that_is_common(machine):
 def test_what_is_empty_is_empty_again(machine):
     write(machine, APP)
     machine.run('systemctl start app')
-    inside(machine, 'app-web-server', 'echo x >/data/more; echo y >/kept/more || true')
+    machine.inside('app-web-server', 'echo x >/data/more; echo y >/kept/more || true')
     machine.run('systemctl restart app')
     assert states(machine) == 'active active active active active', states(machine)
-    assert inside(machine, 'app-web-server', 'ls /data') == 'mark\n'
+    assert machine.inside('app-web-server', 'ls /data') == 'mark\n'
     remove(machine)
 
 
 def test_a_failed_probe_starts_the_container_again(machine):
     write(machine, APP)
     machine.run('systemctl start app')
-    inside(machine, 'app-web-server', 'rm /data/mark')
+    machine.inside('app-web-server', 'rm /data/mark')
     machine.wait_for(lambda: machine.show('app-web-server', 'NRestarts') not in ('', '0'))
     assert machine.show('app-web-helper', 'ActiveState') == 'active'
     remove(machine)
@@ -192,7 +188,7 @@ def test_the_yaml_changes_before_a_reload(machine):
     write(machine, APP)
     machine.write(f'{DIRECTORY}/app.yaml', textwrap.dedent(APP.replace('from a ConfigMap', 'from another')))
     machine.run('systemctl start app')
-    assert inside(machine, 'app-web-server', 'cat /www/page.html') == 'hello\nfrom another\n'
+    assert machine.inside('app-web-server', 'cat /www/page.html') == 'hello\nfrom another\n'
 
     without = APP.replace('valueFrom: {secretKeyRef: {name: login, key: password}}', 'value: none')
     assert without != APP
@@ -222,7 +218,7 @@ def test_the_yaml_goes_while_the_pod_runs(machine):
     machine.run(f'mv {DIRECTORY}/app.yaml /run/app.yaml; systemctl daemon-reload')
     machine.run('systemctl start neighbour')
     assert machine.show('app-web-server', 'MainPID') == process
-    assert inside(machine, 'app-web-server', 'cat /etc/password') == 'hush % $HOME'
+    assert machine.inside('app-web-server', 'cat /etc/password') == 'hush % $HOME'
     assert "app.yaml' cannot be opened" in machine.show('app', 'Description')
     machine.run('systemctl stop app')
     machine.wait_for(lambda: set(states(machine).split()) <= {'inactive', 'failed'})
@@ -245,7 +241,7 @@ def test_the_files_are_deleted_before_the_stop(machine):
     machine.run('systemctl start app')
     machine.run(f'rm {DIRECTORY}/app.kube {DIRECTORY}/app.yaml; systemctl daemon-reload')
     assert states(machine) == 'active active active active active', states(machine)
-    assert inside(machine, 'app-web-server', 'cat /etc/password') == 'hush % $HOME'
+    assert machine.inside('app-web-server', 'cat /etc/password') == 'hush % $HOME'
     assert machine.show('keyturn-network@app-web-pod', 'ActiveState') == 'active'
     machine.run(['systemctl', 'stop', 'app', *MEMBERS])
     machine.run('! test -e /run/keyturn/kube/app-web-pod; ! test -e /run/keyturn/pod/app-web-pod')
@@ -359,9 +355,9 @@ def stop_forced(machine):
 def test_volumes_of_the_yaml_are_removed(machine):
     write(machine, FORCED, FORCE)
     machine.run('systemctl start app')
-    inside(machine, 'app-web-server', 'touch /forced/file /named/file')
+    machine.inside('app-web-server', 'touch /forced/file /named/file')
     machine.run('systemctl restart app')
-    assert inside(machine, 'app-web-server', 'ls /forced /named') == '/forced:\n\n/named:\n'
+    assert machine.inside('app-web-server', 'ls /forced /named') == '/forced:\n\n/named:\n'
     assert not stop_forced(machine)
     assert machine.run(f'test -e {VOLUMES}/named', check=False).status == 1  # it is no object of the YAML
 
@@ -379,7 +375,7 @@ def test_what_a_payload_leaves_in_a_volume_leads_nowhere(machine):
     machine.run('mkdir -p /run/victim/kept && touch /run/victim/kept/file')
     write(machine, FORCED, FORCE)
     machine.run('systemctl start app')
-    inside(machine, 'app-web-server', 'cd /forced; ln -s /run/victim out; ln -s ../../../../../../../../run/victim up; '
+    machine.inside('app-web-server', 'cd /forced; ln -s /run/victim out; ln -s ../../../../../../../../run/victim up; '
            'ln -s . loop; mkfifo fifo; touch .keyturn-deep-0; mkdir .keyturn-deep-1; ln -s /run/victim .keyturn-deep-2; '
            'i=0; while [ $i -lt 1000 ]; do mkdir d && cd d && ln -s /run/victim out; i=$((i+1)); done')
     assert machine.run(f'find {VOLUMES}/forced -type d | wc -l').out.strip() == '1003'
@@ -414,7 +410,7 @@ def test_a_volume_that_others_have_stays(machine):
             {keys}
         ''')
         machine.run('systemctl start app beside')
-        inside(machine, 'app-web-server', 'echo precious >/forced/file')
+        machine.inside('app-web-server', 'echo precious >/forced/file')
         if keys.startswith('Mount') or keys.endswith(':O'):
             assert 'ExecStop' not in machine.run('systemctl cat app-forced-volume').out
             machine.run('systemctl stop app app-forced-volume')
@@ -552,7 +548,7 @@ def compare(machine, yaml, facts):
     subprocess.run(['gcc', '-static', '-x', 'c', '-', '-o', machine.path('/usr/libexec/podman/catatonit')], check=True,
                    text=True, input='#include <signal.h>\n#include <unistd.h>\nint main(void) { signal(SIGTERM, _exit); for (;;) pause(); }\n')
     machine.run('systemctl start app')
-    ours = [inside(machine, 'app-web-server', fact) for fact in facts]
+    ours = [machine.inside('app-web-server', fact) for fact in facts]
     machine.run('systemctl stop app')
     machine.run(f'podman kube play {DIRECTORY}/app.yaml', timeout=120)
     try:

@@ -55,10 +55,6 @@ def kill_relay(machine, signal='KILL'):
     return machine.wait_for(lambda: relay_pid(machine) not in ('0', before) and relay_pid(machine))
 
 
-def end_of(machine, unit):
-    machine.wait_for(lambda: machine.show(unit, 'ActiveState') in ('inactive', 'failed'), 60)
-
-
 def test_stdout_and_stderr_are_told_apart(machine):
     container(machine, 'talker',
               'echo to out; echo to err >&2; echo \'<4>warning\'; echo \'<7>debug\' >&2; sleep 1000')
@@ -149,8 +145,8 @@ def test_last_words_of_the_dead(machine):
     try:
         # libstart does not wait for the relay either
         machine.run('systemctl start dead@1 dead@2')
-        end_of(machine, 'dead@1')
-        end_of(machine, 'dead@2')
+        machine.ended('dead@1')
+        machine.ended('dead@2')
     finally:
         machine.run(['kill', '-CONT', relay])
     for unit in ('dead@1', 'dead@2'):
@@ -238,7 +234,7 @@ def test_relay_killed_in_a_flood(machine):
     machine.wait_for(lambda: relay_pid(machine) != '0')
     in_time = int(machine.run(KILL_RELAY).out)
     assert in_time >= 20, f'the flood was over after {in_time} of 50 kills; make it longer'
-    end_of(machine, 'numbers')
+    machine.ended('numbers')
     machine.wait_for(lambda: stored(machine) == 0, 60)
     machine.run('journalctl --sync')
     check_numbers(machine, 'numbers', last)
@@ -285,7 +281,7 @@ def test_journald_restarts(machine):
         machine.run('systemctl start ticker')
         wait_for_message(machine, 'ticker', 'number 3')
         machine.run(how)
-        end_of(machine, 'ticker')
+        machine.ended('ticker')
         for message in ('number 10', 'err 10'):
             wait_for_message(machine, 'ticker', message)
         found = messages(machine, 'ticker')

@@ -22,16 +22,12 @@ def reload(machine):
     machine.run('systemctl daemon-reload')
 
 
-def inside(machine, name, command, check=True):
-    return machine.run(['keyturnctl', 'exec', name, 'sh', '-c', command], check=check).out
-
-
 def states(machine, *units):
     return ' '.join(machine.show(unit, 'ActiveState') for unit in units)
 
 
 def namespaces(machine, name):
-    return dict(re.findall(r'(\w+):\[(\d+)\]', inside(machine, name, 'for i in ipc net uts pid mnt cgroup; do '
+    return dict(re.findall(r'(\w+):\[(\d+)\]', machine.inside(name, 'for i in ipc net uts pid mnt cgroup; do '
                                                                      'readlink /proc/self/ns/$i; done')))
 
 
@@ -72,21 +68,21 @@ def test_containers_share_a_network_without_the_host(machine):
 
     one, two = namespaces(machine, 'server'), namespaces(machine, 'client')
     assert [kind for kind in one if one[kind] == two[kind]] == ['ipc', 'net', 'uts'], (one, two)
-    machine.wait_for(lambda: inside(machine, 'client', 'nc 127.0.0.1 8000', check=False) == 'hello\n')
-    machine.wait_for(lambda: inside(machine, 'client', 'nc systemd-server 8000', check=False) == 'hello\n')
+    machine.wait_for(lambda: machine.inside('client', 'nc 127.0.0.1 8000', check=False) == 'hello\n')
+    machine.wait_for(lambda: machine.inside('client', 'nc systemd-server 8000', check=False) == 'hello\n')
     assert 'hello' not in machine.run("echo | timeout 1 bash -c 'cat </dev/tcp/127.0.0.1/8000'", check=False).out
 
-    said = inside(machine, 'client', 'hostname; cat /etc/hostname /shared/file; echo $HOSTNAME; ls /etc')
+    said = machine.inside('client', 'hostname; cat /etc/hostname /shared/file; echo $HOSTNAME; ls /etc')
     assert said.startswith('shop.example\nshop.example\nkept\nshop.example\n') and 'resolv.conf' not in said, said
-    assert inside(machine, 'client', 'cd /proc/sys; cat kernel/msgmax net/ipv4/ip_default_ttl '
+    assert machine.inside('client', 'cd /proc/sys; cat kernel/msgmax net/ipv4/ip_default_ttl '
                                      'net/ipv4/ping_group_range') == '4321\n63\n0\t0\n'
     assert '4321' not in machine.read('/proc/sys/kernel/msgmax')
-    inside(machine, 'client', 'echo from client >/dev/shm/note; touch /dev/mqueue/queue')
-    assert inside(machine, 'server', 'cat /dev/shm/note; ls /dev/mqueue; df -k /dev/shm | tail -1') \
+    machine.inside('client', 'echo from client >/dev/shm/note; touch /dev/mqueue/queue')
+    assert machine.inside('server', 'cat /dev/shm/note; ls /dev/mqueue; df -k /dev/shm | tail -1') \
         .startswith('from client\nqueue\nshm                       1024 ')
     # Its own mount counts, and it finds what the others have left.
     machine.run('systemctl start later')
-    assert inside(machine, 'later', 'ls /shared/hostname; cat /dev/shm/note') == '/shared/hostname\nfrom client\n'
+    assert machine.inside('later', 'ls /shared/hostname; cat /dev/shm/note') == '/shared/hostname\nfrom client\n'
     # Nobody on the host but root comes near what everybody may write to.
     assert machine.run(f'stat -c %a {PINS} {PINS}/shop-pod').out == '700\n700\n'
 
@@ -111,11 +107,11 @@ def test_a_port_of_a_pod_on_a_bridge(machine):
     reload(machine)
     machine.run('systemctl start front-pod && systemctl start server client apart')
     machine.wait_for(lambda: answer(machine, '127.0.0.1/8081') == 'hello\n')
-    machine.wait_for(lambda: inside(machine, 'client', 'nc localhost 8000', check=False) == 'hello\n')
-    machine.wait_for(lambda: inside(machine, 'client', 'nc systemd-server 8000', check=False) == 'hello\n')
-    assert inside(machine, 'client', 'ls /sys/class/net') == 'eth0\nlo\n'
-    assert inside(machine, 'apart', 'hostname; ls /sys/class/net') == f'{longest}\nlo\n'
-    hosts = inside(machine, 'client', 'cat /etc/hosts')
+    machine.wait_for(lambda: machine.inside('client', 'nc localhost 8000', check=False) == 'hello\n')
+    machine.wait_for(lambda: machine.inside('client', 'nc systemd-server 8000', check=False) == 'hello\n')
+    assert machine.inside('client', 'ls /sys/class/net') == 'eth0\nlo\n'
+    assert machine.inside('apart', 'hostname; ls /sys/class/net') == f'{longest}\nlo\n'
+    hosts = machine.inside('client', 'cat /etc/hosts')
     address = re.search(r'^([\d.]+)\tfront\b', hosts, re.M)
     assert address and not address.group(1).startswith('127.'), hosts
     # Who looks sees the pod, and its port at each container that is in its network.
@@ -148,9 +144,9 @@ def test_the_pod_goes_with_its_last_container(machine):
     machine.run('systemctl start one')  # and so the pod, and so the other
     machine.wait_for(lambda: states(machine, 'duo-pod', 'one', 'two') == 'active active active')
     ipc = namespaces(machine, 'one')['ipc']
-    inside(machine, 'one', 'echo kept >/dev/shm/note')
+    machine.inside('one', 'echo kept >/dev/shm/note')
     machine.run('systemctl restart two; systemctl stop two; systemctl restart one')
-    assert namespaces(machine, 'one')['ipc'] == ipc and inside(machine, 'one', 'cat /dev/shm/note') == 'kept\n'
+    assert namespaces(machine, 'one')['ipc'] == ipc and machine.inside('one', 'cat /dev/shm/note') == 'kept\n'
     # The last one fails, and will be started again: until then, nothing goes.
     machine.run('systemctl kill -s KILL one')
     machine.wait_for(lambda: int(machine.show('one', 'NRestarts')) == 1 and states(machine, 'one') == 'active')
@@ -200,10 +196,10 @@ def test_instances_of_a_template(machine):
     everything = [unit for name in ('server', 'client', 'cell-pod') for unit in instance_unit(name)] + ['guest']
     machine.wait_for(lambda: states(machine, *everything) == ' '.join(['active'] * 7), 60)
     for name in ('one', 'two'):
-        machine.wait_for(lambda name=name: inside(machine, f'client@{name}', 'nc localhost 8000 </dev/null',
+        machine.wait_for(lambda name=name: machine.inside(f'client@{name}', 'nc localhost 8000 </dev/null',
                                                   check=False) == f'systemd-cell-{name}\n')
-        inside(machine, f'client@{name}', f'echo {name} >/data/who; echo {name} >/dev/shm/who')
-        assert inside(machine, f'server@{name}', 'cat /data/who /dev/shm/who') == f'{name}\n{name}\n'
+        machine.inside(f'client@{name}', f'echo {name} >/data/who; echo {name} >/dev/shm/who')
+        assert machine.inside(f'server@{name}', 'cat /data/who /dev/shm/who') == f'{name}\n{name}\n'
         machine.wait_for(lambda name=name: machine.run(['keyturnctl', 'health', f'server@{name}'], check=False).status == 0)
     one, two, guest = (namespaces(machine, name) for name in ('server@one', 'server@two', 'guest'))
     assert [kind for kind in one if one[kind] == two[kind]] == [], (one, two)
@@ -217,7 +213,7 @@ def test_instances_of_a_template(machine):
     machine.wait_for(lambda: states(machine, 'keyturn-network-cell-pod@one') == 'inactive')
     assert states(machine, 'cell-pod@one', 'cell-pod@two', 'client@two', 'guest') == 'inactive active active active'
     assert machine.run(f'ls {PINS}').out == 'cell-pod@two\n'
-    machine.wait_for(lambda: inside(machine, 'guest', 'nc localhost 8000 </dev/null', check=False) == 'systemd-cell-two\n')
+    machine.wait_for(lambda: machine.inside('guest', 'nc localhost 8000 </dev/null', check=False) == 'systemd-cell-two\n')
     # The last containers take their pod with them.
     machine.run('systemctl stop server@two client@two guest')
     machine.wait_for(lambda: states(machine, 'cell-pod@two', 'keyturn-network-cell-pod@two') == 'inactive inactive')
@@ -238,7 +234,7 @@ def test_instances_with_a_user_namespace(machine):
     machine.run('systemctl start cell-pod@one cell-pod@two', timeout=60)
     units = [unit for name in ('server', 'client') for unit in instance_unit(name)]
     machine.wait_for(lambda: states(machine, *units) == 'active active active active')
-    maps = [inside(machine, unit, 'cat /proc/self/uid_map').split() for unit in units]
+    maps = [machine.inside(unit, 'cat /proc/self/uid_map').split() for unit in units]
     assert maps[0] == maps[2] and maps[1] == maps[3] and maps[0][1] != maps[1][1] and maps[0][2] == '1024', maps
     machine.run('systemctl stop cell-pod@one cell-pod@two')
     machine.wait_for(lambda: states(machine, 'keyturn-network-cell-pod@one', 'keyturn-network-cell-pod@two') ==
@@ -306,35 +302,35 @@ def test_a_pod_with_a_user_namespace(machine):
     machine.run('systemctl start apart-pod mapped-pod kept-pod && '
                 'systemctl start apart-server apart-client mapped-server mapped-client kept-server kept-client', timeout=60)
     # As Podman's for root: every id is itself, and the capabilities are the namespace's.
-    assert inside(machine, 'kept-server', 'cat /proc/self/uid_map').split() == ['0', '0', '4294967295']
-    assert inside(machine, 'kept-server', 'readlink /proc/self/ns/user') != machine.run('readlink /proc/self/ns/user').out
-    inside(machine, 'kept-client', 'ip link add mine type bridge')
+    assert machine.inside('kept-server', 'cat /proc/self/uid_map').split() == ['0', '0', '4294967295']
+    assert machine.inside('kept-server', 'readlink /proc/self/ns/user') != machine.run('readlink /proc/self/ns/user').out
+    machine.inside('kept-client', 'ip link add mine type bridge')
     machine.wait_for(lambda: answer(machine, '127.0.0.1/8084') == 'hello\n')
     machine.run('systemctl stop kept-pod')
     for name in ('apart', 'mapped'):
-        maps = [inside(machine, f'{name}-{which}', 'readlink /proc/self/ns/user; cat /proc/self/uid_map')
+        maps = [machine.inside(f'{name}-{which}', 'readlink /proc/self/ns/user; cat /proc/self/uid_map')
                 for which in ('server', 'client')]
         assert maps[0] == maps[1] and ' 0 4294967295' not in maps[0], maps
-        machine.wait_for(lambda name=name: inside(machine, f'{name}-client', f'nc systemd-{name}-server 8000',
+        machine.wait_for(lambda name=name: machine.inside(f'{name}-client', f'nc systemd-{name}-server 8000',
                                                   check=False) == 'hello\n')
-        inside(machine, f'{name}-client', 'echo given >/dev/shm/x; touch /dev/mqueue/q')
-        assert inside(machine, f'{name}-server', 'stat -c "%u %g" /dev/shm /dev/shm/x; cat /dev/shm/x; ls /dev/mqueue; '
+        machine.inside(f'{name}-client', 'echo given >/dev/shm/x; touch /dev/mqueue/q')
+        assert machine.inside(f'{name}-server', 'stat -c "%u %g" /dev/shm /dev/shm/x; cat /dev/shm/x; ls /dev/mqueue; '
                                                  'hostname') == f'0 0\n0 0\ngiven\nq\nsystemd-{name}\n'
     machine.wait_for(lambda: answer(machine, '127.0.0.1/8082') == 'hello\n')
-    assert inside(machine, 'apart-server', 'cat /proc/sys/kernel/msgmax') == '4321\n'
+    assert machine.inside('apart-server', 'cat /proc/sys/kernel/msgmax') == '4321\n'
     for name in ('apart', 'mapped'):  # it is master of its own network, until the pod is made anew
-        inside(machine, f'{name}-client', 'ip link add mine type bridge && ip link set mine up')
-        assert inside(machine, f'{name}-server', 'ls /sys/class/net | grep mine') == 'mine\n'
-    ids = inside(machine, 'apart-server', 'cat /proc/self/uid_map')
+        machine.inside(f'{name}-client', 'ip link add mine type bridge && ip link set mine up')
+        assert machine.inside(f'{name}-server', 'ls /sys/class/net | grep mine') == 'mine\n'
+    ids = machine.inside('apart-server', 'cat /proc/self/uid_map')
     # One with a bridge of its own: the pod's user namespace has that one, too, also when the pod has a new one.
     machine.run('systemctl start mapped-alone')
-    inside(machine, 'mapped-alone', 'ip link add alone type bridge; ls /sys/class/net | grep alone; ip link show eth0')
+    machine.inside('mapped-alone', 'ip link add alone type bridge; ls /sys/class/net | grep alone; ip link show eth0')
     machine.run('systemctl restart apart-pod mapped-pod; systemctl start apart-server mapped-server mapped-alone')
-    assert inside(machine, 'mapped-alone', 'ip link add again type bridge; ls /sys/class/net') == 'again\neth0\nlo\n'
+    assert machine.inside('mapped-alone', 'ip link add again type bridge; ls /sys/class/net') == 'again\neth0\nlo\n'
     for name in ('apart', 'mapped'):
-        assert 'mine' not in inside(machine, f'{name}-server', 'ls /sys/class/net')
+        assert 'mine' not in machine.inside(f'{name}-server', 'ls /sys/class/net')
     machine.wait_for(lambda: answer(machine, '127.0.0.1/8082') == 'hello\n')
-    assert inside(machine, 'apart-server', 'cat /proc/self/uid_map') == ids and ids.split()[2] == '65536', ids
+    assert machine.inside('apart-server', 'cat /proc/self/uid_map') == ids and ids.split()[2] == '65536', ids
     machine.run('systemctl stop apart-pod mapped-pod')
     machine.wait_for(lambda: states(machine, 'keyturn-network@mapped-pod') == 'inactive')
     assert_nothing_left(machine, before)
@@ -350,7 +346,7 @@ def test_a_changed_user_namespace(machine):
         member(machine, name, 'moved.pod', 'Network=bridge' if name == 'moved-bridge' else '')
     reload(machine)
     machine.run('systemctl start moved-pod ' + ' '.join(members))
-    maps = inside(machine, 'moved-one', 'cat /proc/self/uid_map')
+    maps = machine.inside('moved-one', 'cat /proc/self/uid_map')
     for keys, restarted in (('UserNS=auto', 'moved-one'), ('UIDMap=0:700000:1000', 'moved-bridge'), ('UserNS=keep-id', 'moved-two')):
         pod(machine, 'moved', f'Network=none\n{keys}')
         reload(machine)
@@ -358,7 +354,7 @@ def test_a_changed_user_namespace(machine):
         machine.run(f'systemctl restart {restarted}', check=False)  # it may end in between
         machine.wait_for(lambda: states(machine, 'moved-pod', *members) == ' '.join(['active'] * 4) and
                          not {machine.show(name, 'InvocationID') for name in members} & others)
-        found = {inside(machine, name, 'readlink /proc/self/ns/user; cat /proc/self/uid_map') for name in members}
+        found = {machine.inside(name, 'readlink /proc/self/ns/user; cat /proc/self/uid_map') for name in members}
         assert len(found) == 1 and maps not in found.copy().pop(), (keys, found)
         maps = found.pop().partition('\n')[2]
     pod(machine, 'moved', 'Network=none')
@@ -428,10 +424,10 @@ def test_a_pod_whose_files_are_deleted(machine):
         member(machine, 'two', 'gone.pod')
         reload(machine)
         machine.run('systemctl start gone-pod; systemctl start one two')
-        inside(machine, 'one', 'echo left >/dev/shm/note')
+        machine.inside('one', 'echo left >/dev/shm/note')
         machine.run('cd /etc/containers/systemd; rm gone.pod one.container two.container; systemctl daemon-reload; '
                     'systemctl daemon-reload')
-        assert inside(machine, 'two', 'hostname; cat /dev/shm/note') == 'systemd-gone\nleft\n'
+        assert machine.inside('two', 'hostname; cat /dev/shm/note') == 'systemd-gone\nleft\n'
         assert states(machine, 'gone-pod', 'one', 'two') == 'active active active' and pinned(machine)
         assert 'the file is gone' in machine.show('gone-pod', 'Description')
         machine.run(last)
@@ -524,15 +520,15 @@ def test_a_hostile_member(machine):
     member(machine, 'sheep', 'prey.pod', image='localhost/test/debian')
     reload(machine)
     machine.run('systemctl start prey-pod; systemctl start wolf sheep')
-    said = inside(machine, 'wolf', HOSTILE)
+    said = machine.inside('wolf', HOSTILE)
     assert said == '4096\n', said
-    assert inside(machine, 'sheep', 'hostname; stat -c %F /dev/shm/link; ipcs | grep -c ^0x; ls /dev/mqueue') == \
+    assert machine.inside('sheep', 'hostname; stat -c %F /dev/shm/link; ipcs | grep -c ^0x; ls /dev/mqueue') == \
         'systemd-prey\nsymbolic link\n3\nleft\n'
     # As the payload ends, its processes are gone, and what it has left is in the pod alone.
     machine.run('systemctl restart wolf')
     assert machine.run('ipcs | grep -c ^0x; ls /dev/mqueue', check=False).out == '0\n'
     machine.run('systemctl restart prey-pod; systemctl start wolf sheep')
-    assert inside(machine, 'sheep', 'ls -A /dev/shm /dev/mqueue; ipcs | grep -c ^0x', check=False) == \
+    assert machine.inside('sheep', 'ls -A /dev/shm /dev/mqueue; ipcs | grep -c ^0x', check=False) == \
         '/dev/mqueue:\n\n/dev/shm:\n0\n'
     machine.run('systemctl stop prey-pod')
     assert machine.run('ls /etc/hostname').out
@@ -549,7 +545,7 @@ def test_as_under_podman(machine):
     member(machine, 'one', 'same.pod')
     reload(machine)
     machine.run('systemctl start same-pod; systemctl start one')
-    ours = inside(machine, 'one', look)
+    ours = machine.inside('one', look)
     machine.run('systemctl stop same-pod')
     assert 'systemd-same' in ours and 'size=10240k' in ours, ours
     if machine.suite == 'bookworm':

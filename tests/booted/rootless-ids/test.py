@@ -5,7 +5,7 @@ import difflib
 import os
 import time
 
-from users import IMAGE, USERS, as_user, container, fails, inside, journal, make_user, show, start
+from users import IMAGE, USERS, as_user, container, fails, inside, journal, make_user, maps, show, start
 
 PACKAGES = ('passt',)
 COPIES = '/home/alice/.local/share/keyturn/copies'
@@ -151,11 +151,6 @@ def test_pods_as_under_podman(machine):
 def first_id(machine):
     make_user(machine, 'alice')
     return int(machine.run("awk -F: '/^alice/ {print $2}' /etc/subuid").out)
-
-
-def maps(machine, name='mine'):
-    pid = show(machine, name, 'MainPID')
-    return [tuple(map(int, line.split())) for line in machine.run(f'cat /proc/{pid}/uid_map /proc/{pid}/gid_map').out.strip().split('\n')]
 
 
 def test_whose_ids_are_whose(machine):

@@ -3,7 +3,7 @@
 
 import re
 
-from users import (IMAGE, as_user, container, fails, inside, make_podmans, make_user, renew_view, show, start,
+from users import (IMAGE, as_user, container, fails, inside, make_podmans, make_user, namespace, renew_view, show, start,
                    start_and_kill, traces)
 from world import MACHINE, SERVER, WORLD, ask, fetch, fetch_inside, last, make_world, serve_locally, take_port
 
@@ -113,10 +113,6 @@ def test_settings_of_the_network_and_its_owner(machine):
 
 
 # ---- what comes and goes
-
-def namespace(machine, name='mine'):
-    return machine.run(f"readlink /proc/{show(machine, name, 'MainPID')}/ns/net").out.strip()
-
 
 def pasta_pid(machine, name='mine'):
     return show(machine, f'keyturn-pasta@{name}', 'MainPID')

@@ -1,20 +1,14 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Containers of users' managers that talk to systemd: Notify=, and what reloads them. speak.c is hostile-notify's."""
 
-import os
-import subprocess
 
-from users import IMAGE, as_user, container, inside, journal, make_user, show
+from users import IMAGE, as_user, container, inside, journal, make_user, show, systemctl
 
-HERE = os.path.dirname(os.path.realpath(__file__))
 
 
 def speaker(machine, name, *words, keys='Notify=true', service='', user='alice'):
     """A container that says these words, one after the other."""
-    program = machine.path('/usr/local/bin/speak')
-    if not os.path.exists(program):
-        subprocess.run(['gcc', '-std=gnu17', '-O2', '-static', '-o', program, os.path.join(HERE, '../hostile-notify/speak.c')],
-                       check=True)
+    machine.build('hostile-notify/speak.c', '/usr/local/bin/speak')
     make_user(machine, user)
     machine.write(f'/srv/words/{name}', '\n'.join(map(str, words)) + '\n')
     machine.run(f'rm -rf /srv/go/{name}; mkdir -p /srv/go/{name}')
@@ -26,10 +20,6 @@ def go(machine, name, what='on'):
     machine.run(f'touch /srv/go/{name}/{what}')
 
 
-def control(machine, command, user='alice', check=True):
-    return as_user(machine, f'systemctl --user {command}', user, check)
-
-
 def group(machine, name):
     return '/sys/fs/cgroup' + show(machine, name, 'ControlGroup')
 
@@ -38,7 +28,7 @@ def group(machine, name):
 
 def test_a_start_waits_for_ready(machine):
     speaker(machine, 'slow', 'wait', '/go/on', 'say', 'READY=1', 'wait', '/go/status', 'say', 'STATUS=three left', 'forever')
-    control(machine, 'start --no-block slow')
+    systemctl(machine, 'start --no-block slow')
     machine.wait_for(lambda: 'Waits for READY=1' in show(machine, 'slow', 'StatusText'))
     assert show(machine, 'slow', 'ActiveState') == 'activating'
     go(machine, 'slow')
@@ -51,29 +41,29 @@ def test_a_start_waits_for_ready(machine):
 
 def test_without_ready_it_fails(machine):
     speaker(machine, 'mute', 'forever', service='TimeoutStartSec=4')
-    assert control(machine, 'start mute', check=False).status
+    assert systemctl(machine, 'start mute', check=False).status
     assert show(machine, 'mute', 'Result') == 'timeout'
-    assert 'Waits for READY=1 of the payload' in control(machine, 'status mute', check=False).out
+    assert 'Waits for READY=1 of the payload' in systemctl(machine, 'status mute', check=False).out
 
 
 def test_a_payload_that_ends_when_it_is_ready(machine):
     """The last words count, and so does the status of one that ends at once."""
     speaker(machine, 'short', 'say', 'READY=1', 'sleep', '300')
-    control(machine, 'start short')
+    systemctl(machine, 'start short')
     machine.wait_for(lambda: show(machine, 'short', 'ActiveState') == 'inactive')
     assert show(machine, 'short', 'Result') == 'success'
     for _ in range(10):
         container(machine, 'seven', f'[Container]\nImage={IMAGE}\nExec=sh -c "exit 7"\n')
-        control(machine, 'start seven', check=False)
+        systemctl(machine, 'start seven', check=False)
         machine.wait_for(lambda: show(machine, 'seven', 'ActiveState') == 'failed')
         assert show(machine, 'seven', 'ExecMainStatus') == '7'
-        control(machine, 'reset-failed seven')
+        systemctl(machine, 'reset-failed seven')
 
 
 def test_watchdog(machine):
     beats = [word for _ in range(30) for word in ('say', 'WATCHDOG=1', 'sleep', '200')]
     speaker(machine, 'dog', 'say', 'READY=1', *beats, 'say', 'STATUS=tired', 'forever', service='WatchdogSec=4')
-    control(machine, 'start dog')
+    systemctl(machine, 'start dog')
     machine.wait_for(lambda: show(machine, 'dog', 'StatusText') == 'tired', 40)
     machine.wait_for(lambda: show(machine, 'dog', 'ActiveState') == 'failed', 20)
     assert show(machine, 'dog', 'Result') == 'watchdog'
@@ -85,7 +75,7 @@ def test_a_barrier(machine):
     container(machine, 'bar', f'[Container]\nImage={IMAGE}\nNotify=true\nStopSignal=SIGKILL\n'
                               'Volume=/usr:/usr:ro\nVolume=/lib:/lib:ro\nVolume=/lib64:/lib64:ro\n'
                               'Exec=sh -c "/usr/bin/systemd-notify --ready --status=all-of-it && echo passed; sleep 1000"\n')
-    control(machine, 'start bar')
+    systemctl(machine, 'start bar')
     machine.wait_for(lambda: 'passed' in journal(machine, 'bar').split())
     assert show(machine, 'bar', 'StatusText') == 'all-of-it'
 
@@ -93,7 +83,7 @@ def test_a_barrier(machine):
 def test_a_relay_that_is_killed_loses_nothing(machine):
     speaker(machine, 'long', 'say', 'READY=1',
             *[word for i in range(30) for word in ('say', f'STATUS=line {i}', 'sleep', '50')], 'say', 'STATUS=last', 'forever')
-    control(machine, 'start long')
+    systemctl(machine, 'start long')
     for _ in range(4):
         machine.run('sleep 0.3; pkill -9 -u alice -x keyturn-relay', check=False)
     machine.wait_for(lambda: show(machine, 'long', 'StatusText') == 'last', 20)
@@ -107,15 +97,15 @@ def test_healthy(machine):
     machine.run('rm -rf /srv/well; mkdir /srv/well')
     keys = 'HealthCmd=test -e /well/on\nHealthInterval=200ms\nNotify=healthy\nVolume=/srv/well:/well:ro\nStopSignal=SIGKILL\n'
     container(machine, 'well', f'[Container]\nImage={IMAGE}\nExec=sleep 1000\n{keys}')
-    control(machine, 'start --no-block well')
+    systemctl(machine, 'start --no-block well')
     machine.wait_for(lambda: 'Waits for a health check' in show(machine, 'well', 'StatusText'))
     assert show(machine, 'well', 'ActiveState') == 'activating'
     machine.run('touch /srv/well/on')
     machine.wait_for(lambda: show(machine, 'well', 'ActiveState', 'StatusText') == 'active')
-    control(machine, 'stop well')
+    systemctl(machine, 'stop well')
     # One that can never work ends the start, and says why.
     container(machine, 'well', f'[Container]\nImage={IMAGE}\nExec=sleep 1000\n' + keys.replace('test -e', '/no/such'))
-    assert control(machine, 'start well', check=False).status
+    assert systemctl(machine, 'start well', check=False).status
     assert 'cannot be executed' in show(machine, 'well', 'StatusText') or 'cannot be executed' in machine.journal()
 
 
@@ -124,24 +114,24 @@ def test_healthy(machine):
 def test_reload_by_a_signal(machine):
     container(machine, 'hup', f'[Container]\nImage={IMAGE}\nReloadSignal=HUP\n'
                               'Exec=sh -c "trap \'echo reloaded\' HUP; echo ready; while :; do sleep 0.1; done"\n[Service]\nKillSignal=SIGKILL\n')
-    control(machine, 'start hup')
+    systemctl(machine, 'start hup')
     machine.wait_for(lambda: 'ready' in journal(machine, 'hup').split())
-    control(machine, 'reload hup')
+    systemctl(machine, 'reload hup')
     machine.wait_for(lambda: 'reloaded' in journal(machine, 'hup').split())
 
 
 def test_reload_by_a_command(machine):
     container(machine, 'command', f'[Container]\nImage={IMAGE}\nExec=sleep 1000\nReloadCmd=sh -c "echo $0 >/tmp/did; id -u >>/tmp/did" "a b"\n'
                                   '[Service]\nKillSignal=SIGKILL\n')
-    control(machine, 'start command')
-    control(machine, 'reload command')
+    systemctl(machine, 'start command')
+    systemctl(machine, 'reload command')
     assert inside(machine, 'cat /tmp/did', 'command') == 'a b\n0'
 
 
 def test_a_payload_that_says_it_reloads(machine):
     speaker(machine, 'again', 'say', 'READY=1', 'wait', '/go/on', 'say', 'RELOADING=1\\nMONOTONIC_USEC=1\\nSTATUS=reads', 'wait', '/go/done',
             'say', 'READY=1\\nSTATUS=has read', 'forever')
-    control(machine, 'start again')
+    systemctl(machine, 'start again')
     go(machine, 'again')
     machine.wait_for(lambda: sorted(show(machine, 'again', 'ActiveState', 'StatusText').split()) == ['reads', 'reloading'])
     go(machine, 'again', 'done')
@@ -152,12 +142,12 @@ def test_a_payload_that_says_it_reloads(machine):
 
 def test_what_a_payload_may_not_say(machine):
     container(machine, 'victim', f'[Container]\nImage={IMAGE}\nExec=sleep 1000\nStopSignal=SIGKILL\n')
-    control(machine, 'restart victim')
+    systemctl(machine, 'restart victim')
     victim = show(machine, 'victim', 'MainPID')
     speaker(machine, 'hostile', 'say', f'READY=1\\nMAINPID={victim}', 'say', f'MAINPID={victim}', 'fds', '1', 'MAINPIDFD=1',
             'say', 'NOTIFYACCESS=none', 'fds', '1', 'FDSTORE=1', 'say', 'STATUS=x\\rMAINPID=1', 'say', 'EXTEND_TIMEOUT_USEC=99000000',
             'say', 'STATUS=all said\\nMAINPID=1', 'forever', service='FileDescriptorStoreMax=5')
-    control(machine, 'start hostile')
+    systemctl(machine, 'start hostile')
     machine.wait_for(lambda: show(machine, 'hostile', 'StatusText') == 'all said')
     pid = show(machine, 'hostile', 'MainPID')
     assert pid != victim and machine.read(f'/proc/{pid}/cmdline').startswith('/speak\0')
@@ -171,7 +161,7 @@ def test_a_payload_does_not_reach_the_users_systemd(machine):
     container(machine, 'mine', f'[Container]\nImage={IMAGE}\nNotify=true\nStopSignal=SIGKILL\nAddCapability=all\n'
                                'Volume=/usr:/usr:ro\nVolume=/lib:/lib:ro\nVolume=/lib64:/lib64:ro\n'
                                'Exec=sh -c "/usr/bin/systemd-notify --ready; sleep 1000"\n')
-    control(machine, 'start mine')
+    systemctl(machine, 'start mine')
     for place in ('/run/user/1234/systemd/notify', '/run/systemd/notify', '/proc/1/root/run/user/1234/systemd/notify',
                   '@/run/user/1234/systemd/notify'):
         inside(machine, f'NOTIFY_SOCKET={place} /usr/bin/systemd-notify --status=bypassed', check=False)
@@ -182,25 +172,25 @@ def test_a_payload_does_not_reach_the_users_systemd(machine):
 
 def test_a_flood_leaves_others_their_turn(machine):
     speaker(machine, 'flood', 'say', 'READY=1', 'flood', '4', 'STATUS=again')
-    control(machine, 'start flood')
+    systemctl(machine, 'start flood')
     speaker(machine, 'quiet', 'say', 'READY=1', 'say', 'STATUS=heard', 'forever')
-    control(machine, 'start quiet')
+    systemctl(machine, 'start quiet')
     machine.wait_for(lambda: show(machine, 'quiet', 'StatusText') == 'heard')
     # A flood is told at the rate of fifty a second, by one process at a time.
     processes = [len(machine.run(f'cat {group(machine, "flood")}/cgroup.procs').out.split()) for _ in range(10)]
     assert max(processes) <= 4 + 2, processes
-    control(machine, 'stop flood')
+    systemctl(machine, 'stop flood')
     assert show(machine, 'flood', 'ActiveState') == 'failed' and show(machine, 'flood', 'Result') == 'signal'  # SIGKILL
 
 
 def test_a_frozen_container_holds_nobody(machine):
     speaker(machine, 'cold', 'say', 'READY=1', 'wait', '/go/on', 'say', 'STATUS=warm', 'forever')
-    control(machine, 'start cold')
+    systemctl(machine, 'start cold')
     freezer = f'{group(machine, "cold")}/cgroup.freeze'
     go(machine, 'cold')
     as_user(machine, f'echo 1 >{freezer}')
     speaker(machine, 'quick', 'say', 'READY=1', 'forever')
-    control(machine, 'start quick')
+    systemctl(machine, 'start quick')
     as_user(machine, f'echo 0 >{freezer}')
     machine.wait_for(lambda: show(machine, 'cold', 'StatusText') == 'warm')
 
@@ -210,7 +200,7 @@ def test_users_hear_their_own(machine):
     for user in ('alice', 'bob'):
         speaker(machine, 'same', 'say', 'READY=1', 'say', 'STATUS=one of them', 'forever', user=user)
     for user in ('alice', 'bob'):
-        control(machine, 'start same', user)
+        systemctl(machine, 'start same', user)
     for user in ('alice', 'bob'):
         machine.wait_for(lambda user=user: show(machine, 'same', 'StatusText', user=user) == 'one of them')
     pid = show(machine, 'same', 'MainPID')

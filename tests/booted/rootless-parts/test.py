@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What containers of users' managers use: health checks, secrets, devices, groups, limits; and keyturnctl --user."""
 
-import difflib
 import json
 import os
 import random
@@ -10,7 +9,7 @@ import time
 
 import registry
 
-from users import IMAGE, as_user, container, fails, inside, journal, make_podmans, make_user, show, start
+from users import IMAGE, as_user, container, fails, inside, journal, make_podmans, make_user, show, start, systemctl
 from world import make_world
 
 PACKAGES = ('passt',)
@@ -384,7 +383,7 @@ OWNERS = [('alice', name) for name in LIVES] + [('bob', name) for name in LIVES]
 def control(machine, who, command):
     if who == 'root':
         return machine.run(f'systemctl {command}', check=False)
-    return as_user(machine, f'systemctl --user {command}', who, check=False)
+    return systemctl(machine, command, who, check=False)
 
 
 def whole_state(machine):
@@ -403,11 +402,7 @@ def settle(machine, wanted):
         control(machine, who, 'stop "l[a-e].service" "s[a-e].service"')
         control(machine, who, 'reset-failed')
     machine.run('pkill -9 -u alice,bob -x keyturn-relay', check=False)  # those of before are in the namespaces of before
-    try:
-        machine.wait_for(lambda: whole_state(machine) == wanted, 60)
-    except AssertionError:
-        left = '\n'.join(difflib.unified_diff(wanted.splitlines(), whole_state(machine).splitlines(), lineterm='', n=0))
-        assert not left, f'{left}\n{machine.journal()[-8000:]}'
+    machine.is_as(wanted, lambda: whole_state(machine))
 
 
 def strike(machine, dice):

@@ -4,8 +4,8 @@
 import json
 import re
 
-from users import (IMAGE, as_user, container, inside, make_podmans, make_user, renew_view, show, start, start_and_kill,
-                   traces)
+from users import (IMAGE, as_user, container, inside, make_podmans, make_user, maps, namespaces, renew_view, show, start,
+                   start_and_kill, states, systemctl, traces)
 from world import MACHINE, SERVER, WORLD, fetch, fetch_inside, make_world, serve_locally
 
 PACKAGES = ('passt',)
@@ -29,20 +29,6 @@ def end(machine):
     machine.wait_for(lambda: 'pasta' not in machine.run('ps -u alice -o args=').out)
 
 
-def pods(machine, command):
-    return as_user(machine, f'systemctl --user {command}')
-
-
-def states(machine, *units):
-    return ' '.join(show(machine, unit, 'ActiveState') for unit in units)
-
-
-def namespaces(machine, name):
-    """By the kernel, not by what the payload says."""
-    pid = show(machine, name, 'MainPID')
-    return [machine.run(f'readlink /proc/{pid}/ns/{kind}').out for kind in ('user', 'net', 'ipc', 'uts', 'pid', 'mnt')]
-
-
 def pasta_pid(machine, name='pod-pod'):
     return show(machine, f'keyturn-pasta@{name}', 'MainPID')
 
@@ -61,7 +47,7 @@ def test_a_pod_with_a_port(machine):
     member(machine, 'a', SERVER)
     member(machine, 'b', keys='AddCapability=NET_ADMIN')
     try:
-        pods(machine, 'start pod-pod; systemctl --user start a b')
+        systemctl(machine, 'start pod-pod; systemctl --user start a b')
         machine.wait_for(lambda: fetch(machine, 8060) == 'from inside')
         assert fetch(machine, 8060, MACHINE) == 'from inside'
         assert fetch_inside(machine, '127.0.0.1', 80, 'b') == 'from inside' and fetch_inside(machine, name='b') == 'from the world'
@@ -98,7 +84,7 @@ def test_a_pod_without_a_way_out(machine):
     member(machine, 'b')
     member(machine, 'apart', keys='Network=pasta')
     try:
-        pods(machine, 'start a b apart')
+        systemctl(machine, 'start a b apart')
         machine.wait_for(lambda: fetch_inside(machine, '127.0.0.1', 80, 'b') == 'from inside')
         assert fetch_inside(machine, 'systemd-a', 80, 'b') == 'from inside'
         said = inside(machine, 'ls /sys/class/net; cat /proc/sys/net/ipv4/ip_default_ttl /proc/sys/net/ipv4/ping_group_range', 'b')
@@ -119,7 +105,7 @@ def test_a_pod_with_the_machines_network(machine):
     member(machine, 'a')
     member(machine, 'b')
     try:
-        pods(machine, 'start pod-pod; systemctl --user start a b')
+        systemctl(machine, 'start pod-pod; systemctl --user start a b')
         assert 'up0' in inside(machine, 'ls /sys/class/net', 'a') and fetch_inside(machine, name='b') == 'from the world'
         one, two = namespaces(machine, 'a'), namespaces(machine, 'b')
         assert one[:4] == two[:4] and one[1] == machine.run('readlink /proc/1/ns/net').out, (one, two)
@@ -137,7 +123,7 @@ def test_a_pod_on_a_bridge(machine):
     member(machine, 'b', keys='AddCapability=NET_ADMIN')
     container(machine, 'other', f'[Container]\nImage={IMAGE}\nExec=sleep 1000\nNetwork=lan.network\n[Service]\nKillSignal=SIGKILL\n')
     try:
-        pods(machine, 'start a b other')
+        systemctl(machine, 'start a b other')
         machine.wait_for(lambda: fetch(machine, 8060) == 'from inside')
         assert fetch_inside(machine, '127.0.0.1', 80, 'b') == 'from inside' and fetch_inside(machine, name='b') == 'from the world'
         machine.wait_for(lambda: fetch_inside(machine, 'systemd-pod', 80, 'other') == 'from inside')
@@ -146,7 +132,7 @@ def test_a_pod_on_a_bridge(machine):
         assert inside(machine, 'ip link add br7 type bridge && ls /sys/class/net', 'b').split() == ['br7', 'eth0', 'lo']
         # All of it anew, as the view is.
         renew_view(machine)
-        pods(machine, 'restart a')
+        systemctl(machine, 'restart a')
         machine.wait_for(lambda: states(machine, 'pod-pod', 'a', 'b') == 'active active active')
         machine.wait_for(lambda: fetch(machine, 8060) == 'from inside')
         machine.wait_for(lambda: fetch_inside(machine, name='b') == 'from the world')
@@ -160,11 +146,11 @@ def test_instances_of_a_template(machine):
     pod(machine, 'Network=none', 'cell@')
     member(machine, 'in@', of='cell@%i.pod')
     try:
-        pods(machine, 'start cell-pod@one cell-pod@two; systemctl --user start in@one in@two')
+        systemctl(machine, 'start cell-pod@one cell-pod@two; systemctl --user start in@one in@two')
         one, two = namespaces(machine, 'in@one'), namespaces(machine, 'in@two')
         assert not [kind for kind in one if kind in two], (one, two)
         assert machine.run(f'ls {RUN}/pod').out == 'cell-pod@one\ncell-pod@two\n'
-        pods(machine, 'stop in@one in@two')
+        systemctl(machine, 'stop in@one in@two')
         machine.wait_for(lambda: machine.run(f'ls {RUN}/pod').out == '')
     finally:
         as_user(machine, 'systemctl --user stop cell-pod@one cell-pod@two', check=False)
@@ -191,7 +177,7 @@ def test_as_rootless_podman_has_it(machine):
     pod(machine, 'PodName=same\nHostName=same.example\nShmSize=10m\nAddHost=there:10.1.2.3\nDNSSearch=example\nVolume=%h/volume:/volume\n'
                  'Volume=%h/look:/look\nNetwork=pasta\nPublishPort=8061:80')
     member(machine, 'one', keys='ContainerName=one')
-    pods(machine, 'start pod-pod; systemctl --user start one')
+    systemctl(machine, 'start pod-pod; systemctl --user start one')
     ours = inside(machine, 'sh /look', 'one')
     end(machine)
     assert 'same.example' in ours and 'size=10240k' in ours, ours
@@ -221,7 +207,7 @@ def test_a_member_is_as_any_container_of_hers(machine):
     member(machine, 'a', keys=keys, more=service)
     container(machine, 'alone', f'[Container]\nImage={IMAGE}\nExec=sleep 1000\nNetwork=pasta\n{keys}\n[Service]\nKillSignal=SIGKILL\n{service}')
     try:
-        pods(machine, 'start a alone')
+        systemctl(machine, 'start a alone')
         member_has, alone_has = (inside(machine, f'({look}) 2>&1', name, check=False) for name in ('a', 'alone'))
         assert 'hushhers' in member_has and member_has.endswith('\n2'), member_has
         # /dev/shm comes among the mounts of the file.
@@ -239,7 +225,7 @@ def test_a_user_with_one_id(machine):
     member(machine, 'a', SERVER)
     member(machine, 'b')
     try:
-        pods(machine, 'start a b')
+        systemctl(machine, 'start a b')
         machine.wait_for(lambda: fetch(machine, 8060) == 'from inside')
         one, two = namespaces(machine, 'a'), namespaces(machine, 'b')
         assert one[:4] == two[:4] and inside(machine, 'cat /proc/self/uid_map', 'b').split() == ['0', '0', '1'], (one, two)
@@ -250,11 +236,6 @@ def test_a_user_with_one_id(machine):
 
 
 # ---- ids of its own
-
-def maps(machine, name):
-    pid = show(machine, name, 'MainPID')
-    return [tuple(map(int, line.split())) for line in machine.run(f'cat /proc/{pid}/uid_map /proc/{pid}/gid_map').out.strip().split('\n')]
-
 
 def test_ids_of_a_pods_own(machine):
     """All of a pod are in the one namespace, which its network belongs to; the image and volumes have its owners."""
@@ -272,7 +253,7 @@ def test_ids_of_a_pods_own(machine):
         member(machine, 'b', keys='User=0\nVolume=kept:/kept\nAddCapability=NET_ADMIN')
         member(machine, 'c')
         try:
-            pods(machine, 'start pod-pod; systemctl --user start a b c')
+            systemctl(machine, 'start pod-pod; systemctl --user start a b c')
             machine.wait_for(lambda: fetch(machine, 8060) == 'from inside')
             one, two = namespaces(machine, 'a'), namespaces(machine, 'b')
             assert one[:4] == two[:4], (keys, one, two)
@@ -303,7 +284,7 @@ def test_auto_ids_of_pods(machine):
     container(machine, 'alone', f'[Container]\nImage={IMAGE}\nExec=sleep 1000\nUserNS=auto\n[Service]\nKillSignal=SIGKILL\n')
     units = 'onea oneb twoa twob'
     try:
-        pods(machine, f'start {units} alone')
+        systemctl(machine, f'start {units} alone')
         found = [maps(machine, name)[0] for name in (*units.split(), 'alone')]
         assert found[0] == found[1] and found[2] == found[3] and [found[i][2] for i in (0, 2, 4)] == [1024, 2000, 1024], found
         ranges = sorted((found[i][1], found[i][1] + found[i][2]) for i in (0, 2, 4))
@@ -312,7 +293,7 @@ def test_auto_ids_of_pods(machine):
         assert len(copies) == 3, copies
         # The view goes, and with it what was pinned: the whole pod is started anew, with the same ids and the same copies.
         renew_view(machine)
-        pods(machine, 'restart onea twoa')
+        systemctl(machine, 'restart onea twoa')
         machine.wait_for(lambda: states(machine, 'one-pod', *units.split()) == ' '.join(['active'] * 5))
         machine.wait_for(lambda: all(namespaces(machine, f'{name}a')[:4] == namespaces(machine, f'{name}b')[:4]
                                      for name in ('one', 'two')))
@@ -331,11 +312,11 @@ def test_changed_ids(machine):
     member(machine, 'a')
     member(machine, 'b')
     try:
-        pods(machine, 'start pod-pod; systemctl --user start a b')
+        systemctl(machine, 'start pod-pod; systemctl --user start a b')
         before = maps(machine, 'a')
         for keys, restarted in (('UserNS=auto', 'a'), ('', 'b'), ('UserNS=keep-id', 'b')):
             pod(machine, f'Network=none\n{keys}')
-            pods(machine, f'daemon-reload; systemctl --user restart {restarted} || true')
+            systemctl(machine, f'daemon-reload; systemctl --user restart {restarted} || true')
             machine.wait_for(lambda: states(machine, 'pod-pod', 'a', 'b') == 'active active active')
             machine.wait_for(lambda: namespaces(machine, 'a')[:4] == namespaces(machine, 'b')[:4])
             assert maps(machine, 'a') != before, keys
@@ -353,35 +334,35 @@ def test_the_pod_goes_with_its_last_container(machine):
     member(machine, 'a', SERVER, more='Restart=on-failure\nRestartSec=300ms\n')
     member(machine, 'b')
     try:
-        pods(machine, 'start a')  # and so the pod, and so the other
+        systemctl(machine, 'start a')  # and so the pod, and so the other
         machine.wait_for(lambda: states(machine, 'pod-pod', 'a', 'b') == 'active active active')
         machine.wait_for(lambda: fetch(machine, 8060) == 'from inside')
         before, pasta = namespaces(machine, 'a')[:4], pasta_pid(machine)
         inside(machine, 'echo kept >/dev/shm/note', 'b')
-        pods(machine, 'restart b; systemctl --user stop b; systemctl --user restart a')
+        systemctl(machine, 'restart b; systemctl --user stop b; systemctl --user restart a')
         machine.wait_for(lambda: fetch(machine, 8060) == 'from inside')
         assert (namespaces(machine, 'a')[:4], pasta_pid(machine)) == (before, pasta)
         assert inside(machine, 'cat /dev/shm/note', 'a') == 'kept'
         # The last one fails, and will be started again: until then, nothing goes.
-        pods(machine, 'kill -s KILL a')
+        systemctl(machine, 'kill -s KILL a')
         machine.wait_for(lambda: show(machine, 'a', 'NRestarts') == '1' and states(machine, 'a') == 'active')
         assert namespaces(machine, 'a')[:4] == before
-        pods(machine, 'stop a')
+        systemctl(machine, 'stop a')
         machine.wait_for(lambda: states(machine, 'pod-pod', 'keyturn-network@pod-pod') == 'inactive inactive')
         machine.wait_for(lambda: machine.run(f'ls {RUN}/pod {RUN}/network').out.split() == [f'{RUN}/network:', f'{RUN}/pod:'])
         # All anew.
-        pods(machine, 'start pod-pod')
+        systemctl(machine, 'start pod-pod')
         machine.wait_for(lambda: states(machine, 'a', 'b') == 'active active')
         first = show(machine, 'a', 'MainPID')
         inside(machine, 'touch /dev/shm/note; hostname other', 'b', check=False)
-        pods(machine, 'restart pod-pod')
+        systemctl(machine, 'restart pod-pod')
         machine.wait_for(lambda: states(machine, 'pod-pod', 'a', 'b') == 'active active active')
         one, two = namespaces(machine, 'a'), namespaces(machine, 'b')
         assert one[:4] == two[:4] and show(machine, 'a', 'MainPID') != first, (first, one, two)
         assert inside(machine, 'hostname; ls /dev/shm', 'a') == 'systemd-pod'
         machine.wait_for(lambda: fetch(machine, 8060) == 'from inside')
-        pods(machine, 'kill -s KILL a b')
-        pods(machine, 'stop pod-pod')
+        systemctl(machine, 'kill -s KILL a b')
+        systemctl(machine, 'stop pod-pod')
         machine.wait_for(lambda: fetch(machine, 8060) == '')
     finally:
         end(machine)
@@ -392,9 +373,9 @@ def test_the_pod_stays_if_it_is_to(machine):
     pod(machine, 'Network=none\nExitPolicy=continue')
     member(machine, 'a', keys='StartWithPod=no')
     try:
-        pods(machine, 'start pod-pod; systemctl --user start a; systemctl --user stop a')
+        systemctl(machine, 'start pod-pod; systemctl --user start a; systemctl --user stop a')
         assert states(machine, 'pod-pod') == 'active' and machine.run(f'ls {RUN}/pod').out == 'pod-pod\n'
-        pods(machine, 'stop pod-pod')
+        systemctl(machine, 'stop pod-pod')
         assert machine.run(f'ls {RUN}/pod').out == ''
     finally:
         end(machine)
@@ -440,11 +421,11 @@ def test_what_runs_while_its_files_are_deleted_is_reached(machine):
             else:
                 container(machine, name, f'[Container]\nImage={IMAGE}\nExec={SERVER}\n{keys}\n[Service]\nKillSignal=SIGKILL\n')
             payload = name.replace('@', '@x')
-            pods(machine, f'start {payload}')
+            systemctl(machine, f'start {payload}')
             machine.wait_for(lambda: fetch(machine, 8060) == 'from inside')
             as_user(machine, f'rm -f {files}/*; systemctl --user daemon-reload')
             assert fetch(machine, 8060) == 'from inside' and fetch_inside(machine, name=payload) == 'from the world', (network, unit)
-            pods(machine, f'stop {unit}')
+            systemctl(machine, f'stop {unit}')
             machine.wait_for(lambda: 'pasta' not in machine.run('ps -u alice -o args=').out and not machine.run(f'ls -A {RUN}/network').out)
 
 
@@ -453,7 +434,7 @@ def test_a_pasta_that_is_killed(machine):
     pod(machine, 'PublishPort=8060:80')
     member(machine, 'a', SERVER)
     try:
-        pods(machine, 'start pod-pod; systemctl --user start a')
+        systemctl(machine, 'start pod-pod; systemctl --user start a')
         main, before = show(machine, 'a', 'MainPID'), namespaces(machine, 'a')
         for _ in range(3):
             pasta = pasta_pid(machine)
@@ -474,7 +455,7 @@ def test_a_view_that_is_made_anew(machine):
         member(machine, 'a', SERVER if port else 'sleep 1000')
         member(machine, 'b', keys='StartWithPod=no')
         try:
-            pods(machine, 'start pod-pod; systemctl --user start a b')
+            systemctl(machine, 'start pod-pod; systemctl --user start a b')
             inside(machine, 'touch /dev/shm/note', 'b')
             before = show(machine, 'a', 'MainPID')
             renew_view(machine)
@@ -505,7 +486,7 @@ def test_starts_stops_and_kills_leave_nothing(machine):
     member(machine, 'b')
     member(machine, 'c', of='quiet.pod')
     try:
-        pods(machine, 'start a b c; systemctl --user stop pod-pod quiet-pod')
+        systemctl(machine, 'start a b c; systemctl --user stop pod-pod quiet-pod')
         machine.wait_for(lambda: 'pasta' not in left(machine)[2] and 'network/' not in left(machine)[0])
         before = machine.settled(lambda: left(machine))
         start_and_kill(machine, 25,
@@ -518,7 +499,7 @@ def test_starts_stops_and_kills_leave_nothing(machine):
         # A stop that was killed is repaired by the next one.
         as_user(machine, 'systemctl --user start pod-pod quiet-pod; systemctl --user stop pod-pod quiet-pod')
         machine.is_as(before, lambda: left(machine))
-        pods(machine, 'start pod-pod')
+        systemctl(machine, 'start pod-pod')
         machine.wait_for(lambda: fetch(machine, 8060) == 'from inside')
     finally:
         end(machine)
@@ -599,7 +580,7 @@ def attack(machine, keys):
     pod(machine, 'Network=none', 'other')
     member(machine, 'neighbour', of='other.pod')
     try:
-        pods(machine, 'start pod-pod other-pod; systemctl --user start wolf sheep neighbour')
+        systemctl(machine, 'start pod-pod other-pod; systemctl --user start wolf sheep neighbour')
         start(machine, 'victim', 'Network=pasta\nPublishPort=8081:80', command=SERVER)
         name = machine.run('hostname').out
         said = inside(machine, 'sh /hostile', 'wolf')
@@ -632,9 +613,9 @@ def attack(machine, keys):
         assert states(machine, 'sheep', 'neighbour', 'victim') == 'active active active'
         # A name that is none is not written to /etc/hosts of the next.
         machine.run(f'nsenter -t {pid} -U -u -S 0 -G 0 busybox hostname "x 1.2.3.4"')
-        pods(machine, 'restart sheep')
+        systemctl(machine, 'restart sheep')
         assert 'x 1.2.3.4' not in inside(machine, 'cat /etc/hosts /etc/hostname; echo $HOSTNAME', 'sheep')
-        pods(machine, 'restart pod-pod; systemctl --user start wolf sheep')
+        systemctl(machine, 'restart pod-pod; systemctl --user start wolf sheep')
         machine.wait_for(lambda: fetch(machine, 8060) == 'from inside')
         assert inside(machine, 'hostname; ls -A /dev/mqueue /dev/shm', 'sheep').split() == ['systemd-pod', '/dev/mqueue:', '/dev/shm:']
     finally:
@@ -649,7 +630,7 @@ def test_users_are_apart(machine):
     pod(machine, 'Network=none', user='bob')
     member(machine, 'a', user='bob')
     try:
-        pods(machine, 'start pod-pod; systemctl --user start a')
+        systemctl(machine, 'start pod-pod; systemctl --user start a')
         as_user(machine, 'systemctl --user start pod-pod; systemctl --user start a', 'bob')
         pid = show(machine, 'a', 'MainPID')
         for command in (f'ls {RUN}/pod', f'nsenter -t {pid} -i true', f'nsenter -t {pid} -U true', f'nsenter -t {pid} -u true',

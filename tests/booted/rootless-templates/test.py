@@ -3,8 +3,8 @@
 
 import re
 
-from users import (IMAGE, as_user, container, inside, make_podmans, make_user, printed, renew_view, show, start_and_kill,
-                   traces)
+from users import (IMAGE, as_user, container, inside, make_podmans, make_user, namespaces, printed, renew_view, show,
+                   start_and_kill, states, systemctl, traces)
 from world import MACHINE, WORLD, fetch, fetch_inside, make_world, serve_locally
 
 PACKAGES = ('passt',)
@@ -24,25 +24,11 @@ def write(machine, name, text):
     machine.write(f'/home/alice/.config/containers/systemd/{name}', f'[Unit]\nStartLimitIntervalSec=0\n{text}\n')
 
 
-def users(machine, command, check=True):
-    return as_user(machine, f'systemctl --user {command}', check=check)
-
-
 def end(machine):
     """All of a test's, and its files. A manager knows a template's instances by their names alone."""
     as_user(machine, 'systemctl --user stop "*@*"; rm -f ~/.config/containers/systemd/*; '
                      'systemctl --user daemon-reload; systemctl --user reset-failed; systemctl --user start keyturn-copies', check=False)
     machine.wait_for(lambda: 'pasta' not in machine.run('ps -u alice -o args=').out)
-
-
-def states(machine, *units):
-    return ' '.join(show(machine, unit, 'ActiveState') for unit in units)
-
-
-def namespaces(machine, name, kinds=('user', 'net')):
-    """By the kernel, not by what the payload says."""
-    pid = show(machine, name, 'MainPID')
-    return [machine.run(f'readlink /proc/{pid}/ns/{kind}').out for kind in kinds]
 
 
 def maps(machine, name):
@@ -57,7 +43,7 @@ def test_ports_by_pasta(machine):
     make_world(machine)
     template(machine, 'PublishPort=%i:80\nAddCapability=NET_ADMIN\nSysctl=net.ipv4.ip_default_ttl=42')
     try:
-        users(machine, 'start web@8071 web@8072')
+        systemctl(machine, 'start web@8071 web@8072')
         for port in (8071, 8072):
             machine.wait_for(lambda: fetch(machine, port) == str(port))
             assert fetch(machine, port, MACHINE) == str(port)
@@ -76,14 +62,14 @@ def test_ports_by_pasta(machine):
         machine.wait_for(lambda: show(machine, 'keyturn-pasta-web@8072', 'MainPID') not in ('0', pasta))
         machine.wait_for(lambda: fetch(machine, 8072) == '8072')
         assert namespaces(machine, 'web@8072') == two and states(machine, 'web@8072') == 'active'
-        users(machine, 'stop web@8071')
+        systemctl(machine, 'stop web@8071')
         machine.wait_for(lambda: states(machine, 'keyturn-network-web@8071', 'keyturn-userns-web@8071', 'keyturn-pasta-web@8071') ==
                          'inactive inactive inactive')
         machine.wait_for(lambda: not machine.run(f'ls -d {RUN}/*/web@8071', check=False).out)
         assert fetch(machine, 8072) == '8072' and fetch(machine, 8071) == ''
         # What only the start can know.
-        assert users(machine, 'start web@81', check=False).status
-        said = users(machine, 'show --value -p StatusText web@81').out
+        assert systemctl(machine, 'start web@81', check=False).status
+        said = systemctl(machine, 'show --value -p StatusText web@81').out
         assert 'keyturn-pasta-web@81.service' in said and '81' in said, said
     finally:
         end(machine)
@@ -93,18 +79,18 @@ def test_a_restart_finds_its_network(machine):
     make_world(machine)
     template(machine, 'PublishPort=%i:80')
     try:
-        users(machine, 'start web@8071')
+        systemctl(machine, 'start web@8071')
         before = namespaces(machine, 'web@8071', ('net',)), show(machine, 'keyturn-pasta-web@8071', 'MainPID')
-        users(machine, 'restart web@8071; systemctl --user restart web@8071')
+        systemctl(machine, 'restart web@8071; systemctl --user restart web@8071')
         assert (namespaces(machine, 'web@8071', ('net',)), show(machine, 'keyturn-pasta-web@8071', 'MainPID')) == before
         machine.wait_for(lambda: fetch(machine, 8071) == '8071')
         # Another network in the file: its next start has that.
         template(machine, 'PublishPort=%i:80\nSysctl=net.ipv4.ip_default_ttl=43')
-        users(machine, 'restart web@8071')
+        systemctl(machine, 'restart web@8071')
         assert inside(machine, 'cat /proc/sys/net/ipv4/ip_default_ttl', 'web@8071') == '43'
         # As the view ends, what it has pinned goes. What starts then is whole.
         renew_view(machine)
-        users(machine, 'restart web@8071')
+        systemctl(machine, 'restart web@8071')
         machine.wait_for(lambda: fetch(machine, 8071) == '8071')
         assert fetch_inside(machine, name='web@8071') == 'from the world'
     finally:
@@ -118,7 +104,7 @@ def test_bridges(machine):
     # An instance with a file of its own.
     template(machine, 'Network=lan.network\nPublishPort=8079:80', name='web@own')
     try:
-        users(machine, 'start web@8071 web@8072 web@own')
+        systemctl(machine, 'start web@8071 web@8072 web@own')
         for port, name in ((8071, '8071'), (8072, '8072'), (8079, 'own')):
             machine.wait_for(lambda: fetch(machine, port) == name)
         for host in ('box8072', 'systemd-web_own'):
@@ -126,7 +112,7 @@ def test_bridges(machine):
                              host.removeprefix('box').removeprefix('systemd-web_'))
         assert fetch_inside(machine, name='web@8072') == 'from the world'
         assert states(machine, 'keyturn-ports-web@8071', 'keyturn-ports-web@own', 'keyturn-network-web@own') == 'active active active'
-        users(machine, 'stop web@8071')
+        systemctl(machine, 'stop web@8071')
         machine.wait_for(lambda: states(machine, 'keyturn-ports-web@8071', 'keyturn-network-web@8071') == 'inactive inactive')
         assert fetch(machine, 8071) == '' and fetch(machine, 8072) == '8072' and fetch(machine, 8079) == 'own'
         rows = as_user(machine, 'keyturnctl --user list').out
@@ -150,7 +136,7 @@ def test_ids_of_instances(machine):
                                         ('SubUIDMap=alice\nUser=5', whole, 1, '5')):
         template(machine, f'{keys}\nVolume=kept-%i:/kept:U', command='sleep 1000' if 'pasta' not in keys else SERVER)
         try:
-            users(machine, 'start web@8071 web@8072')
+            systemctl(machine, 'start web@8071 web@8072')
             one, two = maps(machine, 'web@8071'), maps(machine, 'web@8072')
             assert not expected or one == two == expected, (keys, one, two)
             if not expected:
@@ -163,12 +149,12 @@ def test_ids_of_instances(machine):
             machine.wait_for(lambda: 'pasta' not in keys or fetch_inside(machine, name='web@8071') == 'from the world')
             # A restart copies nothing.
             before = show(machine, 'keyturn-copy-web@8072', 'InvocationID')
-            users(machine, 'restart web@8072')
+            systemctl(machine, 'restart web@8072')
             assert show(machine, 'keyturn-copy-web@8072', 'InvocationID') == before and machine.run(f'ls {COPIES}').out.split() == found
-            users(machine, 'stop web@8072')
+            systemctl(machine, 'stop web@8072')
             machine.wait_for(lambda: states(machine, 'keyturn-copy-web@8072', 'keyturn-userns-web@8072') == 'inactive inactive')
             assert machine.run(f'ls {COPIES}/.units').out == 'web@8071\n'
-            users(machine, 'start keyturn-copies')
+            systemctl(machine, 'start keyturn-copies')
             assert len(machine.run(f'ls {COPIES}').out.split()) == 1
             assert inside(machine, 'ls /bin/busybox', 'web@8071') == '/bin/busybox'
         finally:
@@ -184,7 +170,7 @@ def test_pods(machine):
     template(machine, 'Pod=cell@%i.pod\nUser=0', name='in@')
     template(machine, 'Pod=cell@%i.pod', name='beside@', command='sleep 1000')
     try:
-        users(machine, 'start in@8071 in@8072')
+        systemctl(machine, 'start in@8071 in@8072')
         for port in ('8071', '8072'):
             machine.wait_for(lambda: fetch(machine, port) == port)
             machine.wait_for(lambda: states(machine, f'beside@{port}') == 'active')
@@ -197,11 +183,11 @@ def test_pods(machine):
         # All of one anew, as the view is, and nothing of the other's.
         renew_view(machine)
         other = show(machine, 'in@8072', 'MainPID')
-        users(machine, 'restart in@8071')
+        systemctl(machine, 'restart in@8071')
         machine.wait_for(lambda: states(machine, 'cell-pod@8071', 'in@8071', 'beside@8071') == 'active active active')
         machine.wait_for(lambda: fetch(machine, 8071) == '8071')
         assert show(machine, 'in@8072', 'MainPID') == other
-        users(machine, 'stop in@8071 beside@8071')
+        systemctl(machine, 'stop in@8071 beside@8071')
         machine.wait_for(lambda: states(machine, 'cell-pod@8071', 'keyturn-network-cell-pod@8071', 'keyturn-pasta-cell-pod@8071',
                                         'keyturn-userns-cell-pod@8071') == 'inactive inactive inactive inactive')
         assert fetch(machine, 8072) == '8072'
@@ -213,7 +199,7 @@ def test_any_order_leaves_nothing(machine):
     make_world(machine)
     template(machine, 'PublishPort=%i:80\nUserNS=auto')
     try:
-        users(machine, 'start web@8071 web@8072; systemctl --user stop web@8071 web@8072')
+        systemctl(machine, 'start web@8071 web@8072; systemctl --user stop web@8071 web@8072')
         machine.wait_for(lambda: 'pasta' not in (found := traces(machine))[2] and 'network/' not in found[0])
         before = machine.settled(lambda: traces(machine, ('net', 'user'), f'ls {COPIES}/.units'))
         start_and_kill(machine, 20,
@@ -223,9 +209,9 @@ def test_any_order_leaves_nothing(machine):
                        'systemctl --user kill -s KILL keyturn-copy-web@8071; }; '
                        '[ $((i % 9)) = 7 ] && systemctl --user restart keyturn-view; ',
                        'web@8071 web@8072', 'web@8071')
-        users(machine, 'start web@8071 web@8072; systemctl --user stop web@8071 web@8072')
+        systemctl(machine, 'start web@8071 web@8072; systemctl --user stop web@8071 web@8072')
         machine.is_as(before, lambda: traces(machine, ('net', 'user'), f'ls {COPIES}/.units'))
-        users(machine, 'start web@8071')
+        systemctl(machine, 'start web@8071')
         machine.wait_for(lambda: fetch(machine, 8071) == '8071')
     finally:
         end(machine)
@@ -244,7 +230,7 @@ def test_the_examples_of_the_page(machine):
             as_user(machine, '\n'.join(line for line in commands.splitlines() if line.startswith('systemctl')))
             for port in ports:
                 machine.wait_for(lambda: fetch(machine, port) == 'hello from nginx')
-            users(machine, 'stop web', check=False)
+            systemctl(machine, 'stop web', check=False)
     finally:
         end(machine)
 
@@ -257,9 +243,9 @@ def test_what_is_refused_with_its_line(machine):
     for keys, words in (('UserNS=%i', 'UserNS='), ('UserNS=keep-id\nUser=$WHO', 'variables'), ('UserNS=keep-id\nContainerName=${WHO}', 'variables'),
                         ('UserNS=ns:/proc/self/ns/user', 'UserNS='), ('PublishPort=80:80', 'ip_unprivileged_port_start')):
         template(machine, keys)
-        if users(machine, 'start web@x', check=False).status == 0:
+        if systemctl(machine, 'start web@x', check=False).status == 0:
             wrong.append((keys, 'it has started'))
-        said = users(machine, 'show -p Description --value web@x').out
+        said = systemctl(machine, 'show -p Description --value web@x').out
         if not re.search(r'web@.container:[67]: ', said) or words not in said:
             wrong.append((keys, said))
     end(machine)
@@ -276,7 +262,7 @@ def test_instances_are_apart(machine):
              command='sh -c "sleep 1000"')
     template(machine, 'PublishPort=%i:80', name='sheep@')
     try:
-        users(machine, 'start web@8071 web@8072 sheep@8073')
+        systemctl(machine, 'start web@8071 web@8072 sheep@8073')
         machine.wait_for(lambda: fetch(machine, 8073) == '8073')
         pid, holder = show(machine, 'web@8071', 'MainPID'), machine.run(f'cut -d" " -f1 {RUN}/.view').out.strip()
         for target in (show(machine, 'web@8072', 'MainPID'), show(machine, 'sheep@8073', 'MainPID'), holder,
@@ -297,8 +283,8 @@ def test_instances_are_apart(machine):
         # Names lead nowhere: systemd refuses them, or they are names of files.
         as_user(machine, 'mkdir -p ~/keep; echo precious >~/keep/file')
         for name in ('web@..', 'web@.', 'web@.units', 'web@8074.service.d', 'web@a:b', "'web@..\\x2f..\\x2fkeep'", 'web@../../keep', "'web@%n'"):
-            users(machine, f'start {name}; systemctl --user stop {name}', check=False)
-        users(machine, 'reset-failed', check=False)
+            systemctl(machine, f'start {name}; systemctl --user stop {name}', check=False)
+        systemctl(machine, 'reset-failed', check=False)
         assert machine.run('cat /home/alice/keep/file').out == 'precious\n' and fetch(machine, 8073) == '8073'
         for words in ('--forget ../x', '--forget .', '--forget', 'a/b --userns nomap x'):
             assert as_user(machine, f'/usr/lib/keyturn/libstart copy {words}', check=False).status, words

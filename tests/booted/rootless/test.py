@@ -2,7 +2,6 @@
 """Containers of users' managers: systemctl --user, without root."""
 
 import os
-import subprocess
 
 from users import IMAGE, USERS, as_user, container, fails, inside, journal, make_podmans, make_user, renew_view, show, start
 
@@ -590,9 +589,7 @@ def test_starts_stops_and_kills_leave_nothing(machine):
 
 def test_the_managers_keyring_stays(machine):
     """Her manager is the payload's parent: with the payload's session keyring, it would have given all her services that one."""
-    os.makedirs(machine.path('/srv/bin'), exist_ok=True)
-    subprocess.run(['gcc', '-std=gnu17', '-O2', '-static', '-o', machine.path('/srv/bin/keys'),
-                    os.path.join(os.path.dirname(__file__), '../hostile-exec/keys.c')], check=True)
+    machine.build('hostile-exec/keys.c', '/srv/bin/keys')
     make_user(machine, 'bob')
     # The keyring that pam_keyinit makes for a manager is the user's.
     machine.write('/run/systemd/system/user@1235.service.d/60.conf',

@@ -25,12 +25,6 @@ def container(machine, name, runtime, command=WAIT, lines='', service='', image=
         '[Service]', *service.split('\n'))))
 
 
-def result(machine, unit):
-    machine.wait_for(lambda: machine.show(unit, 'ActiveState') in ('inactive', 'failed'), 20)
-    shown = machine.show(unit, 'Result', 'ExecMainStatus')
-    return shown['Result'], int(shown['ExecMainStatus'])
-
-
 def footprint(machine, seen=None):
     """Without the units: they are others for each runtime."""
     seen = {kind: set(of) for kind, of in (seen or machine.footprint()).items()}
@@ -69,7 +63,7 @@ def test_it_runs_as_the_service(machine):
         machine.wait_for(lambda: (len(processes(machine, 'it')) <= 2) == (runtime != 'runsc'))
         assert 'not our child' not in machine.journal()
         machine.run('systemctl stop it')
-        assert result(machine, 'it') == ('success', 0), runtime
+        assert machine.ended('it') == ('success', 0), runtime
         machine.wait_for(lambda: machine.run('ls -A /run/keyturn/it', check=False).status != 0)
         is_left_nothing(machine, before)
 
@@ -78,11 +72,11 @@ def test_exit_status(machine):
     for runtime in RUNTIMES:
         container(machine, 'three', runtime, 'sh -c "exit 3"')
         machine.run('systemctl start three', check=False)
-        assert result(machine, 'three') == ('exit-code', 3), runtime
+        assert machine.ended('three') == ('exit-code', 3), runtime
         # In the foreground it is libstart that ends so.
         container(machine, 'once', runtime, 'sh -c "echo done; exit 4"', service='Type=oneshot')
         assert machine.run('systemctl start once', check=False).status != 0
-        assert result(machine, 'once') == ('exit-code', 4), runtime
+        assert machine.ended('once') == ('exit-code', 4), runtime
         machine.wait_for(lambda: 'done' in machine.journal('once').splitlines())
 
 
@@ -91,10 +85,10 @@ def test_a_payload_that_ends_at_once(machine):
         for _ in range(5):
             container(machine, 'short', runtime, 'true')
             machine.run('systemctl start short', check=False)
-            assert result(machine, 'short') == ('success', 0), runtime
+            assert machine.ended('short') == ('success', 0), runtime
             container(machine, 'short', runtime, 'false')
             machine.run('systemctl start short', check=False)
-            assert result(machine, 'short') == ('exit-code', 1), runtime
+            assert machine.ended('short') == ('exit-code', 1), runtime
 
 
 def test_stop_signal(machine):
@@ -104,7 +98,7 @@ def test_stop_signal(machine):
         machine.run('systemctl start usr')
         machine.wait_for(lambda: 'listens' in machine.journal('usr').splitlines())
         machine.run('systemctl stop usr')
-        assert result(machine, 'usr') == ('success', 0), runtime
+        assert machine.ended('usr') == ('success', 0), runtime
         machine.wait_for(lambda: 'heard' in machine.journal('usr').splitlines())
         machine.mark()
 

@@ -23,10 +23,6 @@ def podman_secret(machine, name, value):
     machine.run(f'podman secret rm {name} 2>/dev/null; podman secret create {name} -', input=value)
 
 
-def inside(machine, name, command):
-    return machine.run(['keyturnctl', 'exec', name, 'sh', '-c', command]).out
-
-
 def make_all(machine):
     credential(machine, 'plain', PLAIN)
     encrypt(machine, 'encrypted', ENCRYPTED)
@@ -51,11 +47,11 @@ def start_all(machine, more=''):
 
 def test_values_from_everywhere(machine):
     start_all(machine, 'Secret=podman,target=deep/er,uid=5,gid=6,mode=400 plain,target=/etc/new/key')
-    assert inside(machine, 'vault', 'cd /run/secrets; cat plain encrypted podman deep/er /etc/new/key') == \
+    assert machine.inside('vault', 'cd /run/secrets; cat plain encrypted podman deep/er /etc/new/key') == \
         PLAIN + ENCRYPTED + PODMAN + PODMAN + PLAIN
-    assert inside(machine, 'vault', 'cd /run/secrets; stat -c "%a %u:%g" . plain deep deep/er') == \
+    assert machine.inside('vault', 'cd /run/secrets; stat -c "%a %u:%g" . plain deep deep/er') == \
         '755 0:0\n444 0:0\n755 0:0\n400 5:6\n'
-    assert inside(machine, 'vault', 'echo $PLAIN $encrypted $PODMAN') == f'{PLAIN} {ENCRYPTED} {PODMAN}\n'
+    assert machine.inside('vault', 'echo $PLAIN $encrypted $PODMAN') == f'{PLAIN} {ENCRYPTED} {PODMAN}\n'
     environ = machine.run(f'cat /proc/{machine.show("vault", "MainPID")}/environ').out
     assert f'PLAIN={PLAIN}\0' in environ and 'CREDENTIALS_DIRECTORY' not in environ, environ
 
@@ -80,7 +76,7 @@ def test_order_and_places(machine):
     ''')
     credential(machine, 'me-token', 'mine')
     machine.run('systemctl start order@me')
-    assert inside(machine, 'order@me', 'cd /run/secrets; for i in usr run both given set id me-token; do cat $i; echo; done') \
+    assert machine.inside('order@me', 'cd /run/secrets; for i in usr run both given set id me-token; do cat $i; echo; done') \
         == 'usr\nrun\ncredential\ngiven\ntext\nby-id\nmine\n'
     machine.run('podman secret rm both long')
 
@@ -111,7 +107,7 @@ def test_refusals_say_what_to_do(machine):
     assert 'systemctl daemon-reload' in machine.journal('late')
     machine.reload()
     machine.run('systemctl start late')
-    assert inside(machine, 'late', 'cat /run/secrets/late') == 'late-value'
+    assert machine.inside('late', 'cat /run/secrets/late') == 'late-value'
     machine.run('podman secret rm nul long')
 
 
@@ -122,7 +118,7 @@ def test_any_bytes(machine):
     machine.container('bytes', f'[Container]\n{PAYLOAD}Secret=bytes\nUser=1234\nReadOnly=true\n')
     machine.run('systemctl start bytes')
     digest = machine.run('sha256sum', input=value).out
-    assert inside(machine, 'bytes', 'sha256sum </run/secrets/bytes') == digest
+    assert machine.inside('bytes', 'sha256sum </run/secrets/bytes') == digest
     machine.run('podman secret rm bytes')
 
 
@@ -211,12 +207,12 @@ def test_links_of_an_image(machine):
     machine.run('rm -rf /srv/victim; mkdir -p /srv/victim')
     hostile_root(machine, 'mkdir -p srv/victim; ln -s /srv/victim run/secrets')
     assert start_hostile(machine)
-    assert inside(machine, 'hostile', 'cat /srv/victim/plain') == PLAIN
+    assert machine.inside('hostile', 'cat /srv/victim/plain') == PLAIN
     assert machine.run('find /srv/victim /srv/root/srv/victim').out == '/srv/victim\n/srv/root/srv/victim\n'
     machine.run('systemctl stop hostile')
     hostile_root(machine, 'mkdir -p srv/victim run/secrets; ln -s ../../../../../../srv/victim/x run/secrets/plain')
     assert start_hostile(machine)
-    assert inside(machine, 'hostile', 'cat /srv/victim/x') == PLAIN
+    assert machine.inside('hostile', 'cat /srv/victim/x') == PLAIN
     assert machine.run('find /srv/victim').out == '/srv/victim\n'
     machine.run('systemctl stop hostile')
     for target in ('/proc/self/environ', '/proc/sys/kernel/core_pattern', '/dev/null'):
@@ -235,7 +231,7 @@ def test_shared_volume(machine):
         assert not start_hostile(machine, 'Volume=/srv/shared:/shared:rshared\n')
         assert "'/shared' shares what is mounted in it" in machine.journal('hostile')
         assert start_hostile(machine, 'Volume=/srv/shared:/shared:rslave\n')
-        assert inside(machine, 'hostile', 'cat /run/secrets/plain') == PLAIN
+        assert machine.inside('hostile', 'cat /run/secrets/plain') == PLAIN
         assert PLAIN not in machine.run('cat /srv/shared/* /proc/1/mountinfo', check=False).out
         assert '/srv/shared/' not in machine.read('/proc/1/mountinfo')
     finally:
@@ -245,14 +241,14 @@ def test_shared_volume(machine):
 def test_payload_cannot_change_or_pass_it_on(machine):
     """Not even as root: the next start, and others, have what was meant."""
     start_all(machine)
-    said = inside(machine, 'vault', 'cd /run/secrets; (echo x >plain; mv plain y; rm plain; ln -sf /etc/x plain; chmod 777 plain; '
+    said = machine.inside('vault', 'cd /run/secrets; (echo x >plain; mv plain y; rm plain; ln -sf /etc/x plain; chmod 777 plain; '
                                     'umount plain; mount -o remount,bind,rw plain) 2>&1; cat plain')
     assert said.endswith(PLAIN), said
     assert 'Read-only file system' in said and 'busy' in said, said
     # Another container with the same user sees neither the process nor its variables.
     machine.container('other', f'[Container]\n{PAYLOAD}')
     machine.run('systemctl start other')
-    found = inside(machine, 'other', 'cat /proc/[0-9]*/environ /proc/[0-9]*/root/run/secrets/* 2>&1; true')
+    found = machine.inside('other', 'cat /proc/[0-9]*/environ /proc/[0-9]*/root/run/secrets/* 2>&1; true')
     assert not values_in(found), found
     pid = machine.show('vault', 'MainPID')
     denied = machine.run(['setpriv', '--reuid=1234', '--regid=1234', '--clear-groups', 'sh', '-c',
@@ -265,7 +261,7 @@ def test_a_file_without_secrets_has_nothing_of_this(machine):
     machine.container('none', f'[Container]\n{PAYLOAD}')
     machine.run('systemctl start none')
     assert 'redential' not in machine.run('systemctl cat none').out
-    assert inside(machine, 'none', 'ls /run') == ''
+    assert machine.inside('none', 'ls /run') == ''
     assert 'ramfs' not in machine.read(f'/proc/{machine.show("none", "MainPID")}/mountinfo')
 
 
@@ -273,7 +269,7 @@ def test_owners_in_a_user_namespace(machine):
     """They are the container's ids; who is 5 on the host cannot read what the container's 5 can."""
     make_vault(machine, 'UIDMap=0:100000:65536\n        GIDMap=0:100000:65536\n        Secret=plain,target=five,uid=5,mode=400')
     machine.run('systemctl start vault')
-    assert inside(machine, 'vault', 'cd /run/secrets; stat -c "%a %u:%g" plain five; cat plain five podman') == \
+    assert machine.inside('vault', 'cd /run/secrets; stat -c "%a %u:%g" plain five; cat plain five podman') == \
         f'444 0:0\n400 5:0\n{PLAIN}{PLAIN}{PODMAN}'
     pid = machine.show('vault', 'MainPID')
     assert machine.run(f'stat -c %u /proc/{pid}/root/run/secrets/five').out == '100005\n'
@@ -286,5 +282,5 @@ def test_owners_of_a_user_namespace(machine):
     maps = 'UIDMap=0:100000:65536\nGIDMap=0:100000:65536\nUser=5\n'
     machine.container('mapped', f'[Container]\n{PAYLOAD}{maps}Secret=plain,uid=5,gid=6,mode=0400\n')
     machine.run('systemctl start mapped')
-    assert inside(machine, 'mapped', 'cat /run/secrets/plain; stat -c %u:%g /run/secrets/plain') == PLAIN + '5:6\n'
+    assert machine.inside('mapped', 'cat /run/secrets/plain; stat -c %u:%g /run/secrets/plain') == PLAIN + '5:6\n'
     assert 'user 70000 is none of its user namespace' in failure(machine, 'plain,uid=70000,mode=0400', maps)

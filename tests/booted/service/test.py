@@ -22,13 +22,6 @@ def container(machine, name, command, container='', service='', image=BUSYBOX):
     ''')
 
 
-def result(machine, unit):
-    """How the service ended, once it has. (systemd forgets a service that has ended well; all is 0 then.)"""
-    machine.wait_for(lambda: machine.show(unit, 'ActiveState') in ('inactive', 'failed'), 20)
-    shown = machine.show(unit, 'Result', 'ExecMainStatus')
-    return shown['Result'], int(shown['ExecMainStatus'])
-
-
 def test_payload_is_the_main_process(machine):
     container(machine, 'sleepy', 'sleep 1000')
     machine.run('systemctl start sleepy')
@@ -59,14 +52,14 @@ def test_stop_and_restart(machine):
     assert first != second and second != '0'
     machine.wait_for(lambda: machine.journal('sleepy').splitlines().count('ready') == 2)
     machine.run('systemctl stop sleepy')
-    assert result(machine, 'sleepy') == ('success', 0)
+    assert machine.ended('sleepy') == ('success', 0)
 
 
 def test_payload_that_ignores_sigterm_is_killed_after_stop_timeout(machine):
     container(machine, 'stubborn', 'sleep 1000', container='StopTimeout=1')
     machine.run('systemctl start stubborn')
     machine.run('systemctl stop stubborn')
-    assert result(machine, 'stubborn') == ('timeout', 9)
+    assert machine.ended('stubborn') == ('timeout', 9)
 
 
 def test_stop_signal(machine):
@@ -75,7 +68,7 @@ def test_stop_signal(machine):
     machine.run('systemctl start intr')
     machine.wait_for(lambda: 'ready' in machine.journal('intr').splitlines())
     machine.run('systemctl stop intr')
-    assert result(machine, 'intr') == ('exit-code', 7)
+    assert machine.ended('intr') == ('exit-code', 7)
 
 
 def test_exit_status_of_a_payload_that_ends_at_once_is_never_lost(machine):
@@ -88,7 +81,7 @@ def test_exit_status_of_a_payload_that_ends_at_once_is_never_lost(machine):
     for _ in range(20):
         for i, (command, expected) in enumerate(cases):
             machine.run(f'systemctl start brief{i}', check=False)
-            assert result(machine, f'brief{i}') == expected, (command, result(machine, f'brief{i}'))
+            assert machine.ended(f'brief{i}') == expected, (command, machine.ended(f'brief{i}'))
             machine.run('systemctl reset-failed', check=False)
 
 
@@ -97,14 +90,14 @@ def test_exit_status_of_many_at_once(machine):
         container(machine, f'many{i}', f'sh -c "exit {i}"')
     machine.run('systemctl start ' + ' '.join(f'many{i}' for i in range(30)), check=False)
     for i in range(30):
-        assert result(machine, f'many{i}') == ('exit-code' if i else 'success', i), i
+        assert machine.ended(f'many{i}') == ('exit-code' if i else 'success', i), i
 
 
 def test_killing_signal_is_seen(machine):
     container(machine, 'victim', 'sleep 1000')
     machine.run('systemctl start victim')
     machine.run('kill -KILL ' + machine.show('victim', 'MainPID'))
-    assert result(machine, 'victim') == ('signal', 9)
+    assert machine.ended('victim') == ('signal', 9)
 
 
 def test_payload_that_is_killed_at_once(machine):
@@ -114,7 +107,7 @@ def test_payload_that_is_killed_at_once(machine):
         machine.run('systemctl start --no-block shortlived; until [ "$(systemctl show -P MainPID shortlived)" != 0 ]; do :; done; '
                     f'sleep 0.0{10 + i}; systemctl kill --kill-whom=all --signal=KILL shortlived')
         machine.wait_for(lambda: machine.show('shortlived', 'ActiveState') == 'failed')
-        assert result(machine, 'shortlived') == ('signal', 9)
+        assert machine.ended('shortlived') == ('signal', 9)
         machine.run('systemctl reset-failed shortlived', check=False)
 
 
@@ -162,7 +155,7 @@ def test_restart_on_failure(machine):
 def failing(machine, name, status, reason):
     started = machine.run(f'systemctl start {name}', check=False)
     assert started.status != 0
-    assert result(machine, name) == ('exit-code', status)
+    assert machine.ended(name) == ('exit-code', status)
     assert reason in machine.journal(name), machine.journal(name)
 
 
@@ -183,11 +176,11 @@ def test_missing_image_fails_the_unit_with_the_reason(machine):
 def test_oneshot(machine):
     container(machine, 'once', 'sh -c "echo done; exit 0"', service='Type=oneshot')
     machine.run('systemctl start once')
-    assert result(machine, 'once') == ('success', 0)
+    assert machine.ended('once') == ('success', 0)
     machine.wait_for(lambda: 'done' in machine.journal('once').splitlines())
     container(machine, 'onefail', 'sh -c "exit 3"', service='Type=oneshot')
     assert machine.run('systemctl start onefail', check=False).status != 0
-    assert result(machine, 'onefail') == ('exit-code', 3)
+    assert machine.ended('onefail') == ('exit-code', 3)
 
 
 def test_oneshot_is_stopped_like_its_payload(machine):
@@ -257,7 +250,7 @@ def test_own_binary_cannot_be_the_payload(machine):
     before = machine.run('sha256sum /usr/lib/keyturn/libstart').out
     container(machine, 'evil', '/proc/self/exe run --rootfs /')
     machine.run('systemctl start evil', check=False)
-    assert result(machine, 'evil') == ('exit-code', 125)
+    assert machine.ended('evil') == ('exit-code', 125)
     assert machine.run('sha256sum /usr/lib/keyturn/libstart').out == before
 
 

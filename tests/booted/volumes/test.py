@@ -14,10 +14,6 @@ def start(machine, name, keys, image='localhost/test/busybox', exec_='sleep 1000
     machine.run(f'systemctl restart {name}')
 
 
-def inside(machine, name, command):
-    return machine.run(f'keyturnctl exec {name} sh -c "{command}"').out
-
-
 def refuses(machine, name, keys, message, **more):
     machine.container(name, '[Container]\nImage=localhost/test/busybox\nExec=true\n' + keys + '\n')
     assert machine.run(f'systemctl start {name}', check=False).status != 0, 'it has started'
@@ -47,12 +43,12 @@ def test_the_user_is_one_of_a_mounted_etc(machine):
 def test_a_named_volume_is_podmans_too_and_stays(machine):
     remove_volumes(machine)
     start(machine, 'one', 'Volume=first:/new\nVolume=first:/again:ro')
-    inside(machine, 'one', 'echo kept >/new/file')
-    assert inside(machine, 'one', 'cat /again/file') == 'kept\n'
+    machine.inside('one', 'echo kept >/new/file')
+    assert machine.inside('one', 'cat /again/file') == 'kept\n'
     assert podman_reads(machine, 'first') == 'kept\n'
     machine.run('systemctl restart one')
-    assert inside(machine, 'one', 'cat /new/file') == 'kept\n'
-    options = inside(machine, 'one', 'grep /new /proc/self/mountinfo')
+    assert machine.inside('one', 'cat /new/file') == 'kept\n'
+    options = machine.inside('one', 'grep /new /proc/self/mountinfo')
     assert 'rw,nosuid,nodev,relatime' in options, options
 
 
@@ -61,8 +57,8 @@ def test_keyturnctl_shows_them(machine):
     machine.run('podman volume create theirs')
     machine.container('later', '[Container]\nImage=localhost/test/busybox\nVolume=later:/x\nMount=type=volume,source=first,target=/y\n')
     start(machine, 'one', 'Volume=first:/new\nVolume=/anonymous')
-    inside(machine, 'one', 'dd if=/dev/zero of=/new/file bs=1M count=3')
-    inside(machine, 'one', 'mkdir /new/deep; ln -s / /new/deep/root')
+    machine.inside('one', 'dd if=/dev/zero of=/new/file bs=1M count=3')
+    machine.inside('one', 'mkdir /new/deep; ln -s / /new/deep/root')
     rows = {row.pop('volume'): row for row in json.loads(machine.run('keyturnctl volumes --json').out)}
     assert rows == {
         'first': {'type': 'directory', 'containers': ['systemd-later', 'systemd-one'], 'mountpoint': f'{VOLUMES}/first/_data', 'size': None},
@@ -85,17 +81,17 @@ def test_podman_prunes_no_volume(machine):
     machine.run(f'mkfifo {VOLUMES}/old/.keyturn-asked')
     machine.container('data.volume', '[Volume]\n', reload=False)
     start(machine, 'one', 'Volume=old:/old\nVolume=used:/used\nVolume=data.volume:/data\nVolume=new:/new')
-    inside(machine, 'one', 'echo new >/new/file')
+    machine.inside('one', 'echo new >/new/file')
     assert sorted(machine.run('podman volume ls -q').out.split()) == ['apart', 'used'], 'what a container of Podman\'s uses stays'
     assert 'stays in Podman' in machine.journal('keyturn-volume@used.service')
     machine.run('podman volume prune -f; podman system prune -f --volumes --filter label=nothing')
     machine.run(f'! test -e {VOLUMES}/apart', check=True)
     for name, place in {'old': 'old', 'used': 'used', 'systemd-data': 'data', 'new': 'new'}.items():
-        assert machine.read(data.format(name)) == inside(machine, 'one', f'cat /{place}/file') == f'{name}\n'
+        assert machine.read(data.format(name)) == machine.inside('one', f'cat /{place}/file') == f'{name}\n'
     # As a power cut leaves it; Podman has named it meanwhile.
     machine.run(f'systemctl stop one "keyturn-volume@*"; mv {VOLUMES}/old {VOLUMES}/.keyturn-old; mkdir -p {VOLUMES}/old/_data')
     machine.run('systemctl start one')
-    assert inside(machine, 'one', 'cat /old/file') == 'old\n'
+    assert machine.inside('one', 'cat /old/file') == 'old\n'
     # With files in it nobody knows which are the right ones.
     machine.run(f'systemctl stop one "keyturn-volume@*"; mv {VOLUMES}/old {VOLUMES}/.keyturn-old; mkdir -p {VOLUMES}/old/_data; '
                 f'touch {VOLUMES}/old/_data/other')
@@ -129,7 +125,7 @@ def test_a_volume_of_podmans_is_used(machine):
     machine.run('podman volume create second; cd $(podman volume inspect --format "{{.Mountpoint}}" second) && '
                 'echo podman >file && chown 7 .')
     start(machine, 'one', 'Volume=second:/bin2')
-    assert inside(machine, 'one', 'cat /bin2/file; stat -c %u /bin2') == 'podman\n7\n'
+    assert machine.inside('one', 'cat /bin2/file; stat -c %u /bin2') == 'podman\n7\n'
 
 
 def test_without_podman_volumes_are_made_all_the_same(machine):
@@ -138,7 +134,7 @@ def test_without_podman_volumes_are_made_all_the_same(machine):
     try:
         machine.write('/etc/containers/systemd/data.volume', '[Volume]\nUser=5\nGroup=6\nLabel=a=b\n')
         start(machine, 'one', 'Volume=alone:/new\nVolume=data.volume:/data')
-        inside(machine, 'one', 'echo x >/new/file')
+        machine.inside('one', 'echo x >/new/file')
         assert machine.run(f'stat -c "%a %u %g" {VOLUMES} {VOLUMES}/alone {VOLUMES}/alone/_data '
                            f'{VOLUMES}/systemd-data/_data').out == '700 0 0\n700 0 0\n755 0 0\n755 5 6\n'
         # As it is left by one who was killed when it had been made, and had no owner yet.
@@ -158,7 +154,7 @@ def test_volumes_are_where_containers_conf_says(machine):
     machine.write('/etc/containers/containers.conf.d/90-volumes.conf', '[engine]\nvolume_path = "/srv/volumes"\n')
     try:
         start(machine, 'one', 'Volume=moved:/new')
-        inside(machine, 'one', 'echo x >/new/file')
+        machine.inside('one', 'echo x >/new/file')
         assert machine.read('/srv/volumes/moved/_data/file') == 'x\n'
         assert '/srv/volumes' in machine.show('keyturn-volume@moved', 'RequiresMountsFor')
     finally:
@@ -214,9 +210,9 @@ def test_instances_have_volumes_of_their_own(machine):
     machine.run('systemctl start app@a app@b other')
     for name in 'ab':
         assert machine.show(f'data-volume@{name}', 'ActiveState') == 'active'
-        assert machine.wait_for(lambda: inside(machine, f'app@{name}', 'cat /again/file')) == f'{name}\n'
+        assert machine.wait_for(lambda: machine.inside(f'app@{name}', 'cat /again/file')) == f'{name}\n'
         assert machine.read(f'{VOLUMES}/systemd-data-{name}/_data/file') == f'{name}\n'
-    assert inside(machine, 'other', 'cat /a/file; ls /own') == 'a\n'
+    assert machine.inside('other', 'cat /a/file; ls /own') == 'a\n'
     assert machine.run(f'ls {VOLUMES}').out.split() == ['systemd-data-a', 'systemd-data-b', 'systemd-data-other']
     machine.run('systemctl stop data-volume@a')
     assert machine.show('app@a', 'ActiveState') != 'active' and machine.show('app@b', 'ActiveState') == 'active'
@@ -227,7 +223,7 @@ def test_a_device_is_mounted_by_the_volumes_service(machine):
     machine.write('/etc/containers/systemd/mem.volume',
                   '[Volume]\nDevice=tmpfs\nType=tmpfs\nOptions=size=1M,mode=0750\nUser=9\n')
     start(machine, 'one', 'Volume=mem.volume:/mem')
-    assert inside(machine, 'one', "stat -c '%u %a' /mem; df -k /mem | tail -1 | awk '{print \\$2}'") == '9 750\n1024\n'
+    assert machine.inside('one', "stat -c '%u %a' /mem; df -k /mem | tail -1 | awk '{print $2}'") == '9 750\n1024\n'
     assert machine.run(f'findmnt -no FSTYPE {VOLUMES}/systemd-mem/_data').out == 'tmpfs\n'
     machine.run('systemctl stop one mem-volume')
     assert machine.run(f'findmnt -no FSTYPE {VOLUMES}/systemd-mem/_data', check=False).out == ''
@@ -248,18 +244,18 @@ def test_a_device_that_is_taken_out_of_its_file_is_unmounted(machine):
     file = '/etc/containers/systemd/mem.volume'
     machine.write(file, IN_MEMORY)
     start(machine, 'one', 'Volume=mem.volume:/mem')
-    inside(machine, 'one', 'echo device >/mem/file')
+    machine.inside('one', 'echo device >/mem/file')
     # Who names it without the file has the same.
     start(machine, 'two', 'Volume=systemd-mem:/mem')
-    assert inside(machine, 'two', 'cat /mem/file') == 'device\n'
+    assert machine.inside('two', 'cat /mem/file') == 'device\n'
     machine.write(file, '[Volume]\n')
     machine.reload()
     machine.run('systemctl stop two; systemctl restart mem-volume one')
-    assert inside(machine, 'one', 'ls /mem') == '' and not has_mount(machine, 'systemd-mem')
+    assert machine.inside('one', 'ls /mem') == '' and not has_mount(machine, 'systemd-mem')
     assert 'has no Device= any more' in machine.journal('mem-volume')
-    inside(machine, 'one', 'echo disk >/mem/file')
+    machine.inside('one', 'echo disk >/mem/file')
     machine.run('systemctl restart mem-volume one keyturn-volume@systemd-mem')
-    assert inside(machine, 'one', 'cat /mem/file') == 'disk\n'
+    assert machine.inside('one', 'cat /mem/file') == 'disk\n'
     # Somebody unmounts it first: no start fails for ever.
     machine.write(file, IN_MEMORY)
     machine.reload()
@@ -269,7 +265,7 @@ def test_a_device_that_is_taken_out_of_its_file_is_unmounted(machine):
     machine.reload()
     machine.run(f'systemctl stop one; umount {VOLUMES}/systemd-mem/_data; ! systemctl start one')
     machine.run('systemctl reset-failed; systemctl restart mem-volume; systemctl start one')
-    assert inside(machine, 'one', 'cat /mem/file') == 'disk\n'
+    assert machine.inside('one', 'cat /mem/file') == 'disk\n'
     machine.run('systemctl stop one')
     # Another volume is made of the file.
     for name in 'first', 'second':
@@ -286,14 +282,14 @@ def test_a_volume_whose_file_is_deleted_is_unmounted(machine):
     for name in ('mem', 'many@'):
         machine.write(f'/etc/containers/systemd/{name}.volume', IN_MEMORY)
     start(machine, 'one', 'Volume=mem.volume:/mem\nVolume=many@x.volume:/many')
-    inside(machine, 'one', 'echo device >/mem/file')
+    machine.inside('one', 'echo device >/mem/file')
     machine.run('rm /etc/containers/systemd/mem.volume /etc/containers/systemd/many@.volume')
     machine.reload()
-    assert inside(machine, 'one', 'cat /mem/file') == 'device\n' and has_mount(machine, 'systemd-mem')
+    assert machine.inside('one', 'cat /mem/file') == 'device\n' and has_mount(machine, 'systemd-mem')
     assert 'the file is gone' in machine.show('mem-volume', 'Description')
     assert machine.run('systemctl restart one', check=False).status != 0
     start(machine, 'one', 'Volume=systemd-mem:/mem')
-    assert inside(machine, 'one', 'ls /mem') == '' and not has_mount(machine, 'systemd-mem')
+    assert machine.inside('one', 'ls /mem') == '' and not has_mount(machine, 'systemd-mem')
     assert machine.show('mem-volume', 'ActiveState') == 'inactive'
     assert has_mount(machine, 'systemd-many-x')
     machine.run('systemctl stop many-volume@x')
@@ -316,13 +312,13 @@ def test_a_directory_is_bound_as_a_volume(machine):
     machine.run('mkdir -p /srv/bound; echo here >/srv/bound/file')
     machine.write('/etc/containers/systemd/bound.volume', '[Volume]\nDevice=/srv/bound\nType=bind\nOptions=ro\n')
     start(machine, 'one', 'Volume=bound.volume:/b')
-    assert inside(machine, 'one', 'cat /b/file; touch /b/other 2>/dev/null || echo no') == 'here\nno\n'
+    assert machine.inside('one', 'cat /b/file; touch /b/other 2>/dev/null || echo no') == 'here\nno\n'
     assert '/srv/bound' in machine.show('bound-volume', 'RequiresMountsFor').split()
     # Somebody unmounts it: nothing is written to the directory below.
     machine.run(f'systemctl stop one; umount {VOLUMES}/systemd-bound/_data; systemctl start one', check=False)
     assert 'restart the service of its .volume file' in machine.show('one', 'StatusText')
     machine.run('systemctl reset-failed; systemctl restart bound-volume; systemctl start one')
-    assert inside(machine, 'one', 'cat /b/file') == 'here\n'
+    assert machine.inside('one', 'cat /b/file') == 'here\n'
     machine.run('systemctl stop one bound-volume; ! ls /run/keyturn/.mounted/*')
     machine.run('systemctl stop one bound-volume; rm -r /srv/bound /etc/containers/systemd/bound.volume')
 
@@ -336,7 +332,7 @@ def test_a_volume_of_another_machine_is_mounted_ahead(machine):
     machine.write('/etc/containers/systemd/share.volume',
                   '[Volume]\nType=nfs\nDevice=server.example:/export\nOptions=ro,soft,nfsvers=4.2\n')
     start(machine, 'one', 'Volume=share.volume:/share')
-    assert inside(machine, 'one', 'df -k /share').splitlines()[-1].split()[1] == '1024'
+    assert machine.inside('one', 'df -k /share').splitlines()[-1].split()[1] == '1024'
     given = machine.read('/run/mount-nfs').split()
     assert given[0] == 'server.example:/export' and {'ro', 'soft', 'nfsvers=4.2'} <= set(given[-1].split(',')), given
     assert 'network-online.target' in machine.show('share-volume', 'After').split()
@@ -362,7 +358,7 @@ def test_first_use_copies_what_the_image_has_and_never_again(machine):
     # Emptied, it stays empty.
     machine.run(f'systemctl stop one; find {VOLUMES}/fresh/_data {VOLUMES}/copied/_data -mindepth 1 -delete')
     machine.run('systemctl start one')
-    assert 'ls' in inside(machine, 'one', 'ls /bin').split()
+    assert 'ls' in machine.inside('one', 'ls /bin').split()
     assert machine.run(f'ls -A {VOLUMES}/copied/_data | grep -v -e hosts -e hostname -e resolv.conf -e mtab',
                        check=False).out == ''
 
@@ -388,42 +384,42 @@ def test_two_containers_begin_to_use_a_volume_at_once(machine):
     for _ in range(5):
         machine.run(f'systemctl stop a b; rm -rf {VOLUMES}/both; systemctl start a b')
         assert machine.run(f'ls -A {VOLUMES}/both/_data | grep -c -e keyturn', check=False).out == '0\n'
-        assert inside(machine, 'a', 'ls /bin | wc -l') == inside(machine, 'b', 'ls /bin | wc -l')
+        assert machine.inside('a', 'ls /bin | wc -l') == machine.inside('b', 'ls /bin | wc -l')
 
 
 def test_a_read_only_root_has_writable_volumes(machine):
     remove_volumes(machine)
     start(machine, 'one', 'ReadOnly=true\nVolume=/anonymous\nVolume=named:/named\nMount=type=volume,destination=/m')
-    inside(machine, 'one', 'echo x >/anonymous/x && echo x >/named/x && echo x >/m/x && ! touch /x')
+    machine.inside('one', 'echo x >/anonymous/x && echo x >/named/x && echo x >/m/x && ! touch /x')
     start(machine, 'one', 'ReadOnly=true\nReadOnlyTmpfs=false\nVolume=/anonymous\nVolume=named:/named:ro')
-    inside(machine, 'one', 'echo x >/anonymous/x && ! touch /named/x && ! touch /tmp/x')
+    machine.inside('one', 'echo x >/anonymous/x && ! touch /named/x && ! touch /tmp/x')
 
 
 def test_anonymous_volumes_go_with_the_container(machine):
     start(machine, 'one', 'Volume=/some/where\nUser=12:13')
-    assert inside(machine, 'one', 'touch /some/where/x && stat -c %u:%g /some/where') == '12:13\n'
+    assert machine.inside('one', 'touch /some/where/x && stat -c %u:%g /some/where') == '12:13\n'
     machine.run('systemctl restart one')
-    assert inside(machine, 'one', 'ls /some/where') == ''
+    assert machine.inside('one', 'ls /some/where') == ''
 
 
 def test_an_images_volumes_are_kept_where_a_file_asks_for_it(machine):
     remove_volumes(machine)
     for name, keys in (('one', 'ImageVolume=bind'), ('two', 'PodmanArgs=--image-volume=bind\nReadOnly=true')):
         start(machine, name, keys, image='localhost/test/redis')
-        fresh = inside(machine, name, 'stat -c %U:%a /data')
-        inside(machine, name, f'echo {name} >/data/written')
+        fresh = machine.inside(name, 'stat -c %U:%a /data')
+        machine.inside(name, f'echo {name} >/data/written')
         machine.run(f'systemctl restart {name}')
-        assert inside(machine, name, 'cat /data/written') == f'{name}\n'
-        assert inside(machine, name, 'stat -c %U:%a /data') == fresh
+        assert machine.inside(name, 'cat /data/written') == f'{name}\n'
+        assert machine.inside(name, 'stat -c %U:%a /data') == fresh
     assert machine.run(f'ls {VOLUMES}').out == 'systemd-one_image-data\nsystemd-two_image-data\n'
     assert machine.run(f'cat {VOLUMES}/systemd-two_image-data/_data/written').out == 'two\n'
     mounts = machine.run(f'grep " /data " /proc/{machine.show("one", "MainPID")}/mountinfo').out
     assert 'nosuid,nodev' in mounts, mounts
     # One that another user namespace maps is its user's there.
     start(machine, 'three', 'ImageVolume=bind\nUIDMap=0:100000:65536\nGIDMap=0:100000:65536', image='localhost/test/redis')
-    assert inside(machine, 'three', 'stat -c %U:%a /data; echo x >/data/written') == fresh
+    assert machine.inside('three', 'stat -c %U:%a /data; echo x >/data/written') == fresh
     machine.run('systemctl restart three')
-    assert inside(machine, 'three', 'cat /data/written') == 'x\n'
+    assert machine.inside('three', 'cat /data/written') == 'x\n'
     # What a file names itself is not made, and whatever the image has as default is gone with the container.
     remove_volumes(machine)
     start(machine, 'one', 'ImageVolume=bind\nVolume=mine:/data', image='localhost/test/redis')
@@ -451,11 +447,11 @@ def test_an_overlay_keeps_the_directory_as_it_is(machine):
     remove_volumes(machine)
     machine.run('rm -rf /srv/lower; mkdir -p /srv/lower/dir; echo old >/srv/lower/file; chown 7:8 /srv/lower')
     start(machine, 'one', 'Volume=/srv/lower:/o:O\nVolume=base:/bin:O\nVolume=/srv/lower:/p:O')
-    assert inside(machine, 'one', 'cat /o/file; echo new >/o/file; touch /o/dir/x /bin/x; rm -r /p/dir; '
+    assert machine.inside('one', 'cat /o/file; echo new >/o/file; touch /o/dir/x /bin/x; rm -r /p/dir; '
                                   'stat -c %u:%g /o') == 'old\n7:8\n'
     assert machine.run(f'cat /srv/lower/file; ls /srv/lower/dir; ls {VOLUMES}/base/_data/x', check=False).out == 'old\n'
     machine.run('systemctl restart one')
-    assert inside(machine, 'one', 'cat /o/file; ls /o/dir; ls -d /p/dir') == 'old\n/p/dir\n'
+    assert machine.inside('one', 'cat /o/file; ls /o/dir; ls -d /p/dir') == 'old\n/p/dir\n'
 
 
 def test_glob_image_ramfs_and_devpts(machine):
@@ -464,10 +460,10 @@ def test_glob_image_ramfs_and_devpts(machine):
                           'Mount=type=image,source=localhost/test/four-layers,destination=/image\n'
                           'Mount=type=image,source=localhost/test/busybox,destination=/part,subpath=/bin\n'
                           'Mount=type=ramfs,destination=/ram\nMount=type=devpts,destination=/pts,mode=620,gid=5\n')
-    assert inside(machine, 'one', 'ls /g; cat /g/a2') == 'a1\na2\n2\n'
-    assert inside(machine, 'one', 'test -e /image/bin && ! touch /image/x /part/x 2>/dev/null && cmp /bin/busybox '
+    assert machine.inside('one', 'ls /g; cat /g/a2') == 'a1\na2\n2\n'
+    assert machine.inside('one', 'test -e /image/bin && ! touch /image/x /part/x 2>/dev/null && cmp /bin/busybox '
                                   '/part/busybox && touch /ram/x && echo yes') == 'yes\n'
-    types = inside(machine, 'one', 'grep -e /ram -e /pts /proc/self/mounts')
+    types = machine.inside('one', 'grep -e /ram -e /pts /proc/self/mounts')
     assert 'ramfs /ram ramfs' in types and 'devpts /pts devpts' in types, types
     refuses(machine, 'two', 'Mount=type=glob,source=/srv/glob/z*,destination=/g', 'nothing matches')
     refuses(machine, 'two', 'Mount=type=image,source=localhost/none,destination=/g', 'localhost/none')
@@ -477,7 +473,7 @@ def test_a_subpath_is_part_of_a_volume(machine):
     remove_volumes(machine)
     machine.run(f'mkdir -p {VOLUMES}/parts/_data/a/b; chmod 700 {VOLUMES}/parts; echo x >{VOLUMES}/parts/_data/a/b/file')
     start(machine, 'one', 'Mount=type=volume,source=parts,destination=/p,subpath=a/b')
-    assert inside(machine, 'one', 'cat /p/file') == 'x\n'
+    assert machine.inside('one', 'cat /p/file') == 'x\n'
     refuses(machine, 'two', 'Mount=type=volume,source=parts,destination=/p,subpath=a/c', "subpath 'a/c'")
 
 
@@ -489,7 +485,7 @@ def test_links_in_a_volume_lead_nowhere_else(machine):
     remove_volumes(machine)
     machine.run('mkdir -p /srv/secret/_data; echo secret >/srv/secret/file; echo secret >/etc/only-the-hosts')
     start(machine, 'evil', 'Volume=shared:/v')
-    inside(machine, 'evil', 'ln -s /srv/secret /v/absolute; ln -s ../../../../../../srv/secret /v/up; '
+    machine.inside('evil', 'ln -s /srv/secret /v/absolute; ln -s ../../../../../../srv/secret /v/up; '
                             'ln -s /etc /v/etc; mkdir /v/dir; ln -s /v/dir /v/self')
     for sub in ('absolute', 'up', '../../../../../../srv/secret', 'absolute/_data'):
         refuses(machine, 'two', f'Mount=type=volume,source=shared,destination=/p,subpath={sub}', 'subpath')
@@ -625,10 +621,10 @@ def test_an_images_files_as_a_volume(machine):
     machine.container('base.image', '[Image]\nImage=localhost/test/debian\n', reload=False)
     machine.container('files.volume', '[Volume]\nDriver=image\nImage=base.image\n', reload=False)
     start(machine, 'reads', 'Volume=files.volume:/data:ro\nMount=type=image,source=base.image,destination=/also')
-    assert 'Debian' in inside(machine, 'reads', 'cat /data/etc/os-release /also/etc/os-release')
+    assert 'Debian' in machine.inside('reads', 'cat /data/etc/os-release /also/etc/os-release')
     for path in ('/data', '/also'):
         assert machine.run(f'keyturnctl exec reads touch {path}/x', check=False).status == 1
-        options = inside(machine, 'reads', f"grep ' {path} ' /proc/mounts").split()[3].split(',')
+        options = machine.inside('reads', f"grep ' {path} ' /proc/mounts").split()[3].split(',')
         assert {'ro', 'nodev'} <= set(options), options
     assert machine.show('files-volume', 'LoadState') == 'loaded'
     machine.run('systemctl stop reads; rm /etc/containers/systemd/files.volume /etc/containers/systemd/base.image')
@@ -643,6 +639,6 @@ def test_instances_of_an_images_files(machine):
     machine.container('app@', f'[Container]\n{lines}')
     machine.run('systemctl start app@busybox')
     for path, is_debian in (('/own', False), ('/other', True), ('/mounted', True)):
-        assert ('debian_version' in inside(machine, 'app@busybox', f'ls {path}/etc')) == is_debian, path
+        assert ('debian_version' in machine.inside('app@busybox', f'ls {path}/etc')) == is_debian, path
         assert machine.run(f'keyturnctl exec app@busybox touch {path}/x', check=False).status == 1
     machine.run('systemctl stop app@busybox')
