@@ -414,7 +414,7 @@ def test_users_are_apart(machine):
     machine.wait_for(lambda: machine.run('test -e /tmp/over', check=False).status == 0)
     assert machine.run('cat /tmp/who').out == '0\n' and machine.run('stat -c %U /tmp/who').out == 'bob\n'
     assert machine.run('ls /tmp/entered /etc/owned', check=False).status
-    assert machine.run('readlink /proc/1/ns/net').out != namespace(machine, 'mine')
+    assert machine.run('readlink /proc/1/ns/net').out.strip() != namespace(machine, 'mine')
     machine.wait_for(lambda: fetch(machine, 8080) == 'from inside')
     # Root's networks have nothing of it.
     assert machine.run('keyturn-network up mine --network=pasta 2>&1; /usr/lib/keyturn/keyturn-network up mine --network=pasta 2>&1',

@@ -108,7 +108,7 @@ def test_a_pod_with_the_machines_network(machine):
         systemctl(machine, 'start pod-pod; systemctl --user start a b')
         assert 'up0' in inside(machine, 'ls /sys/class/net', 'a') and fetch_inside(machine, name='b') == 'from the world'
         one, two = namespaces(machine, 'a'), namespaces(machine, 'b')
-        assert one[:4] == two[:4] and one[1] == machine.run('readlink /proc/1/ns/net').out, (one, two)
+        assert one[:4] == two[:4] and one[1] == machine.run('readlink /proc/1/ns/net').out.strip(), (one, two)
         assert inside(machine, 'hostname', 'a') == 'systemd-pod'
     finally:
         end(machine)
@@ -643,7 +643,7 @@ def test_users_are_apart(machine):
         his = as_user(machine, 'systemctl --user show --value -p MainPID a', 'bob').out.strip()
         for kind, own in zip(('user', 'net', 'ipc', 'uts'), before):
             if his != '0':
-                assert machine.run(f'readlink /proc/{his}/ns/{kind}').out not in (own, machine.run(f'readlink /proc/1/ns/{kind}').out), kind
+                assert machine.run(f'readlink /proc/{his}/ns/{kind}').out.strip() not in (own, machine.run(f'readlink /proc/1/ns/{kind}').out.strip()), kind
         as_user(machine, 'cd $XDG_RUNTIME_DIR/keyturn/pod/pod-pod; rm -f ipc uts; for i in ipc uts; do ln -s /proc/1/ns/$i $i; done; '
                          'systemctl --user restart a', 'bob', check=False)
         his = as_user(machine, 'systemctl --user show --value -p MainPID a', 'bob').out.strip()
