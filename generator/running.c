@@ -283,7 +283,7 @@ static void put_dropins(const Run *run) {
 /* The file of what runs in a network asks for none any more. */
 static void keep_networks(const Run *run) {
         g_autofree char *directory = find_place(run, PATH_NETWORK);
-        g_autoptr(GDir) entries = run->is_install ? NULL : g_dir_open(directory, 0, NULL);
+        g_autoptr(GDir) entries = run->is_dry || run->is_install ? NULL : g_dir_open(directory, 0, NULL);
         g_autoptr(GString) needs = g_string_new(NULL);
         const char *entry;
 

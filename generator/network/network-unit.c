@@ -330,31 +330,45 @@ void network_unit_write_gone(const char *template, bool is_users, Writer *writer
                 write_gone(&own, ways[i], part, "", writer);
 }
 
-/* It stops after the service, and before its next start; PartOf= would start it again. */
-static void write_kept(const OwnName *own, const char *kind, const char *needs, Writer *writer) {
-        g_autofree char *unit = own_name_unit(own, kind),
-                        *file = g_strconcat(unit, ".d/50-keyturn-running.conf", NULL);
+#define RUNNING "50-keyturn-running.conf"
+
+/* lines: of [Unit]. */
+static void write_kept(const OwnName *own, const char *kind, const char *lines, Writer *writer) {
+        g_autofree char *unit = own_name_unit(own, kind), *file = g_strconcat(unit, ".d/" RUNNING, NULL);
         g_autoptr(GString) text = g_string_new("# Made by keyturn-generator; do not edit.\n[Unit]\n");
 
-        g_string_append_printf(text,
-                               "%sStopPropagatedFrom=%s.service\nConflicts=%s.service\nBefore=%s.service\n"
-                               "StopWhenUnneeded=no\nConditionPathExists=!/\n",
-                               needs, own->full, own->full, own->full);
+        g_string_append_printf(text, "StopWhenUnneeded=no\nIgnoreOnIsolate=yes\n%s", lines);
+        writer_put_file(writer, PATH_NETWORK, file, READERS_ALL, text);
+}
+
+/* StopPropagatedFrom= is for stops alone, by systemd 252. With a restart PartOf= would start the network again, and
+ * Conflicts= stops it with each start of what runs already. */
+static void stop_after(const OwnName *own, bool is_users, Writer *writer) {
+        g_autofree char *network = own_name_unit(own, "network"),
+                        *file = g_strconcat(own->full, ".service.d/" RUNNING, NULL);
+        g_autoptr(GString)
+                text = g_string_new("# Made by keyturn-generator; do not edit.\n[Service]\nExecStopPost=-+");
+
+        g_string_append_printf(text, "systemctl %s--no-block stop", is_users ? "--user " : "");
+        unit_words_add(text, network);
+        g_string_append_c(text, '\n');
         writer_put_file(writer, PATH_NETWORK, file, READERS_ALL, text);
 }
 
 void network_unit_keep(const char *service, const char *asking, const char *needs, bool is_users, Writer *writer) {
         g_auto(OwnName) own = { 0 }, made = { 0 };
-        g_autofree char *file = NULL;
+        g_autofree char *file = NULL, *lines = NULL;
 
         own_name_find(asking, &made);
         file = own_name_file(&made, "network", DROPIN);
         if (writer_has(writer, file))
                 return;
         own_name_find(service, &own);
-        write_kept(&own, "network", needs, writer);
-        for (size_t i = 0; i < G_N_ELEMENTS(ways) && is_users; i++)
+        lines = g_strdup_printf("%sBefore=%s.service\nStopPropagatedFrom=%s.service\n", needs, own.full, own.full);
+        write_kept(&own, "network", lines, writer);
+        for (size_t i = 0; i < G_N_ELEMENTS(ways) && is_users; i++) /* each is PartOf= that */
                 write_kept(&own, ways[i], "", writer);
+        stop_after(&own, is_users, writer);
 }
 
 /* The line that asks for a network, or NULL. */

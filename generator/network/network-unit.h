@@ -26,7 +26,7 @@ void network_unit_depend(Conversion *container);
 void network_unit_assume(Conversion *container);
 
 /* A network that the service runs in stays until that stops, although its file asks for none any more, be it that of
- * the template; and no start makes it anew. Nothing where it does ask. Called last.
+ * the template. Nothing where it does ask. Called last.
  * asking: the service, or the template, that the file makes. needs: lines of what the network needs itself. */
 void network_unit_keep(const char *service, const char *asking, const char *needs, bool is_users, Writer *writer);
 

@@ -367,6 +367,8 @@ static bool make_pod(Command *command, const char *directory, GError **error) {
             !find_user_namespace(command, &userns, error) || !find_network(command, &userns, error) ||
             !open_proc(command, &proc, error))
                 return false;
+        if (command->pin && userns.fd < 0) /* or its containers would have it made anew for ever */
+                return error_set(error, KT_ERROR_USAGE, "--pin: there is no user namespace to be pinned");
         maker.userns = userns.fd;
         maker.proc = proc;
         return run_child(&maker, error) && pin_all(&maker, directory, error) &&
@@ -409,6 +411,6 @@ bool pod_settle(const char *userns, GError **error) {
         service = g_strconcat(stem, ".service", NULL);
         log_notice("%s, and its containers: they start anew, for %s", service,
                    fd >= 0 ? "what it has made went with keyturn-view.service" :
-                             "its file says another UserNS= than it was made with");
+                             "its file says another UserNS=, or its like, than it was made with");
         return unit_restart_with_others(service, error);
 }

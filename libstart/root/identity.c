@@ -30,7 +30,7 @@ static void leave_out_unmapped(const UserNamespace *userns, GArray *gids) {
 
                 if (user_namespace_has_group(userns, gid))
                         continue;
-                log_warning("The payload goes without the group %u of the image's /etc/group: it is none of its user "
+                log_warning("The payload goes without the group %u of its /etc/group: it is none of its user "
                             "namespace's (UserNS=auto:size= makes more)",
                             gid);
                 g_array_remove_index(gids, i);
@@ -53,6 +53,22 @@ static char *find_mounted(const GPtrArray *mounts, const char *path) {
                         etc = mount->source;
         }
         return etc ? g_build_filename(etc, strrchr(path, '/'), NULL) : NULL;
+}
+
+static bool asks_for_root(const char *user) {
+        size_t length = user ? strcspn(user, ":") : 0;
+
+        return !user || strspn(user, "0") == length || (length == 4 && g_str_has_prefix(user, "root"));
+}
+
+/* Who may write to a mounted file, the payload perhaps, does not make it root by that. */
+static bool check_mounted(const char *user, const char *passwd, uid_t uid, GError **error) {
+        return !passwd || uid != 0 || asks_for_root(user) ||
+               error_set(
+                       error, KT_ERROR_USAGE,
+                       "The /etc/passwd that is mounted says that the user '%s' is root: write User=root if that is "
+                       "meant",
+                       user);
 }
 
 /* The payload will see the mounted file, and Podman takes User= and Group= from it, too, if not GroupAdd=. *ret is
@@ -83,7 +99,8 @@ bool identity_read(int root_fd, const ContainerRequest *request, const ImageConf
             !root_file_read(root_fd, "etc/group", &ret->group, error) ||
             !read_mounted(request, "/etc/passwd", &passwd, error) ||
             !read_mounted(request, "/etc/group", &group, error) ||
-            !user_resolve(user, passwd ?: ret->passwd, group ?: ret->group, &ret->user, error))
+            !user_resolve(user, passwd ?: ret->passwd, group ?: ret->group, &ret->user, error) ||
+            !check_mounted(user, passwd, ret->user.uid, error))
                 return false;
         leave_out_unmapped(userns, ret->user.additional_gids);
         if (!user_add_groups(&ret->user, request->groups, ret->group, error))

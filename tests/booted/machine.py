@@ -435,7 +435,7 @@ class Machine:
         with open(f'/proc/{self.pid1}/cgroup') as listing:
             path = next(line for line in listing if line.startswith('0::')).rstrip('\n')[4:]
         procs = os.path.join(cgroup2_root(), path, 'cgroup.procs')
-        enter = ['/bin/sh', '-c', '{ echo 0 >"$0"; } 2>/dev/null; exec "$@"', procs,
+        enter = ['/bin/sh', '-c', '{ echo 0 >"$0"; } 2>/dev/null; unset PWD; exec "$@"', procs,
                  'nsenter', '-t', str(self.pid1), '-m', '-u', '-i', '-n', '-p', '-C', '-r', '-w']
         if self.own_clock:
             enter.append('-T')

@@ -363,13 +363,15 @@ def test_what_runs_keeps_the_network_that_its_file_asks_for_no_more(machine):
     for last in ('systemctl restart {}', 'systemctl stop {}', 'systemctl kill -s KILL {}', 'systemctl stop {}; systemctl start {}'):
         machine.container('box.pod', '[Pod]\nPublishPort=127.0.0.1:8087:80\n', reload=False)
         machine.container('boxed', f'{served}Pod=box.pod\n', reload=False)
+        machine.container('beside', '[Container]\nImage=localhost/test/busybox\nPod=box.pod\nExec=sleep 1000\nStopSignal=SIGKILL\n', reload=False)
         machine.container('one', f'{served}Network=bridge\nPublishPort=127.0.0.1:8085:80\n', reload=False)
         machine.container('app@', f'{served}Network=bridge\nPublishPort=127.0.0.1:8086:80\n')
         machine.run('systemctl reset-failed; systemctl start ' + ' '.join(ports), timeout=60)
         machine.container('box.pod', '[Pod]\nNetwork=none\n', reload=False)
         for name in ('one', 'app@'):
             machine.container(name, f'{served.replace("-p 80", "-p 8090")}Network=host\n', reload=False)
-        machine.run('systemctl daemon-reload; systemctl daemon-reload')
+        # What is asked to start although it runs loses nothing, and neither do the others of a pod.
+        machine.run('systemctl daemon-reload; systemctl daemon-reload; systemctl restart beside; systemctl start boxed one app@a')
         for port in ports.values():
             machine.wait_for(lambda: ask(machine, f'http://127.0.0.1:{port}/') == 'hello\n')
         for name in ports:

@@ -38,6 +38,10 @@ def test_the_user_is_one_of_a_mounted_etc(machine):
     machine.write('/srv/etc/passwd', 'outsider:x:777:778::/home/outsider:/bin/sh\n')
     start(machine, 'of-etc', 'User=outsider\nVolume=/srv/etc:/etc')
     assert machine.run(f'stat -c %u:%g /proc/{machine.show("of-etc", "MainPID")}').out == '777:778\n'
+    # What the payload may have written there makes it nobody's master.
+    machine.write('/srv/etc/passwd', 'outsider:x:0:0::/home/outsider:/bin/sh\n')
+    assert machine.run('systemctl restart of-etc', check=False).status != 0
+    assert "says that the user 'outsider' is root" in machine.journal('of-etc')
 
 
 def test_a_named_volume_is_podmans_too_and_stays(machine):
