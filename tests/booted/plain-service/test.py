@@ -74,8 +74,7 @@ def test_tidy_leaves_nothing(machine):
     machine.unit('sleeper', SLEEPER)
     machine.write('/run/some/file', 'x')
     machine.run('systemctl start sleeper')
-    during = machine.footprint()
-    assert during['processes'] != before['processes']
+    machine.wait_for(lambda: machine.footprint()['processes'] != before['processes'])  # it is executed after the start
     machine.tidy()
     machine.is_as(before)
     assert machine.run(['test', '-e', '/run/some/file'], check=False).status == 1
