@@ -205,8 +205,7 @@ static void refuse_rest(Run *run, const SourceFile *source) {
 
 /* An update that was interrupted is ended when all containers have started; else the unit's condition skips it. */
 static void put_update_dropin(const Run *run, const char *origin) {
-        g_autoptr(GString) text = g_string_new("# Made by keyturn-generator; do not edit.\n[Unit]\n"
-                                               "Wants=keyturn-update-resume.service\n");
+        g_autoptr(GString) text = g_string_new(WRITER_HEAD "[Unit]\nWants=keyturn-update-resume.service\n");
 
         if (run->has_updates)
                 writer_put_file(run->writer, origin,

@@ -96,9 +96,8 @@ static void make_nothing_ahead(const Run *run, const Conversion *container) {
         for (size_t i = 0; i < G_N_ELEMENTS(kinds) && !own_name_has_instance(&own); i++) {
                 g_autofree char *unit = own_name_unit(&own, kinds[i]),
                                 *file = own_name_file(&own, kinds[i], "50-keyturn-refused.conf");
-                g_autoptr(GString) text = g_string_new("# Made by keyturn-generator; do not edit.\n"
-                                                       "[Unit]\nConditionPathExists=!/\n\n"
-                                                       "[Service]\nExecStart=\nExecStart=/bin/true\n");
+                g_autoptr(GString) text = g_string_new(WRITER_HEAD "[Unit]\nConditionPathExists=!/\n\n"
+                                                                   "[Service]\nExecStart=\nExecStart=/bin/true\n");
 
                 if (strstr(container->service->unit_first->str, unit) ||
                     strstr(container->service->unit_last->str, unit))

@@ -249,8 +249,8 @@ static void stay_on_bridges(const Run *run, GString *text) {
 }
 
 static void put_dropin(const Run *run, const char *service, const char *container) {
-        g_autofree char *file = g_strconcat(service, ".d/50-keyturn-running.conf", NULL);
-        g_autoptr(GString) text = g_string_new("# Made by keyturn-generator; do not edit.\n[Unit]\n");
+        g_autofree char *file = g_strconcat(service, ".d/" RUNNING_DROPIN, NULL);
+        g_autoptr(GString) text = g_string_new(WRITER_HEAD "[Unit]\n");
 
         stay_in_pod(run, container, text);
         stay_on_bridges(run, text);
@@ -288,7 +288,6 @@ static void keep_networks(const Run *run) {
         const char *entry;
 
         stay_on_bridges(run, needs);
-
         while (entries && (entry = g_dir_read_name(entries))) {
                 g_autofree char *service = named_service(directory, entry), *template = name_template_of(service);
                 const char *asking = unit_names_maker(run->names, service) ? service : template;

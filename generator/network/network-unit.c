@@ -246,7 +246,7 @@ static void write_way(const Conversion *container, Writer *writer) {
         const char *way = find_way(container);
         bool is_pasta = g_strcmp0(way, "pasta") == 0;
         g_autofree char *source = specifiers_escape(container->source->path, "%"), *file = NULL;
-        g_autoptr(GString) text = g_string_new("# Made by keyturn-generator; do not edit.\n[Unit]\n");
+        g_autoptr(GString) text = g_string_new(WRITER_HEAD "[Unit]\n");
         g_auto(OwnName) own = { 0 };
 
         own_name_find(container->service->name, &own);
@@ -307,7 +307,7 @@ void network_unit_assume(Conversion *container) {
 /* lines: of [Unit]; steps: of [Service]. */
 static void write_gone(const OwnName *own, const char *kind, const char *lines, const char *steps, Writer *writer) {
         g_autofree char *file = own_name_file(own, kind, NULL);
-        g_autoptr(GString) text = g_string_new("# Made by keyturn-generator; do not edit.\n[Unit]\n");
+        g_autoptr(GString) text = g_string_new(WRITER_HEAD "[Unit]\n");
 
         g_string_append_printf(text,
                                "Description=Network of %s.service: %s (no file asks for it any more)\n%s"
@@ -330,12 +330,10 @@ void network_unit_write_gone(const char *template, bool is_users, Writer *writer
                 write_gone(&own, ways[i], part, "", writer);
 }
 
-#define RUNNING "50-keyturn-running.conf"
-
 /* lines: of [Unit]. */
 static void write_kept(const OwnName *own, const char *kind, const char *lines, Writer *writer) {
-        g_autofree char *unit = own_name_unit(own, kind), *file = g_strconcat(unit, ".d/" RUNNING, NULL);
-        g_autoptr(GString) text = g_string_new("# Made by keyturn-generator; do not edit.\n[Unit]\n");
+        g_autofree char *unit = own_name_unit(own, kind), *file = g_strconcat(unit, ".d/" RUNNING_DROPIN, NULL);
+        g_autoptr(GString) text = g_string_new(WRITER_HEAD "[Unit]\n");
 
         g_string_append_printf(text, "StopWhenUnneeded=no\nIgnoreOnIsolate=yes\n%s", lines);
         writer_put_file(writer, PATH_NETWORK, file, READERS_ALL, text);
@@ -345,9 +343,8 @@ static void write_kept(const OwnName *own, const char *kind, const char *lines, 
  * Conflicts= stops it with each start of what runs already. */
 static void stop_after(const OwnName *own, bool is_users, Writer *writer) {
         g_autofree char *network = own_name_unit(own, "network"),
-                        *file = g_strconcat(own->full, ".service.d/" RUNNING, NULL);
-        g_autoptr(GString)
-                text = g_string_new("# Made by keyturn-generator; do not edit.\n[Service]\nExecStopPost=-+");
+                        *file = g_strconcat(own->full, ".service.d/" RUNNING_DROPIN, NULL);
+        g_autoptr(GString) text = g_string_new(WRITER_HEAD "[Service]\nExecStopPost=-+");
 
         g_string_append_printf(text, "systemctl %s--no-block stop", is_users ? "--user " : "");
         unit_words_add(text, network);

@@ -25,6 +25,9 @@ void network_unit_depend(Conversion *container);
 /* A file that cannot be read may have been that of a container with a network, which still runs. */
 void network_unit_assume(Conversion *container);
 
+/* The drop-in of what runs on while its file says something else. */
+#define RUNNING_DROPIN "50-keyturn-running.conf"
+
 /* A network that the service runs in stays until that stops, although its file asks for none any more, be it that of
  * the template. Nothing where it does ask. Called last.
  * asking: the service, or the template, that the file makes. needs: lines of what the network needs itself. */

@@ -161,7 +161,7 @@ void machine_conf_write(MachineConf *conf, Writer *writer, const char *origin) {
 
         for (size_t i = 0; i < G_N_ELEMENTS(units) && words[0]; i++) {
                 g_autofree char *name = g_strdup_printf("%s.d/50-keyturn-store.conf", units[i]);
-                g_autoptr(GString) text = g_string_new("# Made by keyturn-generator; do not edit.\n[Unit]\n");
+                g_autoptr(GString) text = g_string_new(WRITER_HEAD "[Unit]\n");
 
                 g_string_append_printf(text, "RequiresMountsFor=%s\n", words);
                 writer_put_file(writer, origin, name, READERS_ALL, text);

@@ -250,7 +250,7 @@ char *user_namespace_service(const Conversion *container) {
 /* Of an instance it is all of the unit, but for what is shipped for these. */
 static GString *begin_unit(const Conversion *container, const OwnName *own, const char *description) {
         g_autofree char *path = specifiers_escape(container->source->path, "%");
-        GString *text = g_string_new("# Made by keyturn-generator; do not edit.\n[Unit]\n");
+        GString *text = g_string_new(WRITER_HEAD "[Unit]\n");
 
         if (own_name_has_instance(own))
                 g_string_append_printf(text, "Description=%s %s\n", description, own->full);

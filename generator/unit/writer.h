@@ -10,6 +10,9 @@
  * tmpfs and made anew at every reload. */
 typedef struct Writer Writer;
 
+/* The first line of what is made of several files, or of none. */
+#define WRITER_HEAD "# Made by keyturn-generator; do not edit.\n"
+
 /* The directory, which is not copied, is not touched before there is something to write. NULL: print to stdout. */
 Writer *writer_new(const char *directory);
 

@@ -61,7 +61,7 @@ static char *ask(const char *directory, const char *root, const char *scope, GPt
         environment = g_environ_setenv(environment, "SYSTEMD_LOG_TARGET", "console", TRUE);
         environment = g_environ_setenv(environment, "SYSTEMD_LOG_COLOR", "0", TRUE);
         environment = g_environ_setenv(environment, "LC_ALL", "C", TRUE);
-        /* Without any, as for root, a user's manager is none that can say something. */
+        /* Root has none, without which systemd-analyze --user looks at nothing. */
         environment = g_environ_setenv(environment, "XDG_RUNTIME_DIR", directory, FALSE);
         (void) g_spawn_sync(NULL, (char **) argv->pdata, environment,
                             G_SPAWN_SEARCH_PATH | G_SPAWN_STDOUT_TO_DEV_NULL, NULL, NULL, NULL, &said, NULL, NULL);

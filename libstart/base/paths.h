@@ -23,10 +23,10 @@
 #define PATH_UNSYNCED "/var/lib/keyturn/unsynced" /* of each name that comes: a mark until it is on the disk */
 #define PATH_CUT \
         "/var/lib/keyturn/cut" /* of each name that a power cut kept from coming: its mark until it has come */
-#define PATH_PULLING "/var/lib/keyturn/pulling" /* layers that come; of each name in a directory of its own */
-#define PATH_POD PATH_RUN "/" NAME_POD          /* namespaces of pods, made ahead: NAME/ipc, uts, net, shm */
-#define NAME_POD_USER "user" /* in there, with "-DIGEST" of what it is: their user namespace, where they have one */
-#define NAME_POD_KEPT "kept" /* the same of a user's pod with UserNS=keep-id */
+#define PATH_PULLING "/var/lib/keyturn/pulling"   /* layers that come; of each name in a directory of its own */
+#define PATH_POD PATH_RUN "/" NAME_POD            /* namespaces of pods, made ahead: NAME/ipc, uts, net, shm */
+#define NAME_POD_USER "user"                      /* in there, user-DIGEST: the user namespace, where it has one */
+#define NAME_POD_KEPT "kept"                      /* the same of a user's pod with UserNS=keep-id */
 #define PATH_NETWORK PATH_RUN "/" NAME_NETWORK    /* namespaces made ahead: NAME/netns, NAME/names */
 #define PATH_USERNS PATH_RUN "/" NAME_USERNS      /* user namespaces made ahead: UNIT/NAME */
 #define PATH_CDI PATH_RUN "/" NAME_CDI            /* files of CDI that were YAML: under their path */

@@ -127,8 +127,10 @@ bool cdi_search_find(CdiSearch *search, const char *name, GPtrArray *edits, GErr
                 add_edits(edits, cdi_file_find(file, equals + 1));
                 return true;
         }
-        return error_set(error, KT_ERROR_NOT_FOUND,
-                         "No file *.json or *.yaml of /etc/cdi or /run/cdi %shas the device '%s'%s%s",
-                         search->problem ? "that can be read " : "", name, search->problem ? ": " : "",
-                         search->problem ? search->problem->message : "");
+        return search->problem ?
+                       error_set(error, KT_ERROR_NOT_FOUND,
+                                 "No file of /etc/cdi or /run/cdi that can be read has the device '%s': %s", name,
+                                 search->problem->message) :
+                       error_set(error, KT_ERROR_NOT_FOUND,
+                                 "No file *.json or *.yaml of /etc/cdi or /run/cdi has the device '%s'", name);
 }

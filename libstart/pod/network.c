@@ -161,9 +161,11 @@ static bool check_rights(const ContainerRequest *request, const char *path, GErr
                 return true;
         if (!is_owner(path, "/proc/self/ns/user", &is_ours, error))
                 return false;
-        return is_ours ||
-               error_set(error, KT_ERROR_UNSUPPORTED, "--network: %s",
-                         g_str_has_prefix(path, PATH_POD "/") ? NETWORK_MODE_OF_BEFORE : NETWORK_MODE_GAINS_RIGHTS);
+        if (!is_ours && g_str_has_prefix(path, PATH_POD "/"))
+                return error_set(error, KT_ERROR_UNSUPPORTED,
+                                 "The container's pod was started with a user namespace, which its file does not ask "
+                                 "for any more: restart the pod's service");
+        return is_ours || error_set(error, KT_ERROR_UNSUPPORTED, "--network: " NETWORK_MODE_GAINS_RIGHTS);
 }
 
 /* Whose parent is this process's own. The kernel does not say who is the parent of one outside of the own: then

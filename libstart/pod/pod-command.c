@@ -65,10 +65,6 @@ static void command_clear(Command *command) {
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Command, command_clear)
 
-static bool is_user_namespace(const char *name) {
-        return g_str_has_prefix(name, NAME_POD_USER) || g_str_has_prefix(name, NAME_POD_KEPT);
-}
-
 static bool read_share(Command *command, const char *value, GError **error) {
         g_auto(GStrv) words = g_strsplit(value, ",", -1);
 
@@ -97,13 +93,6 @@ static bool check_sysctls(const Command *command, GError **error) {
         return true;
 }
 
-static bool read_pin(Command *command, const char *value, GError **error) {
-        command->pin = value;
-        return (is_user_namespace(value) && !strchr(value, '/')) ||
-               error_set(error, KT_ERROR_USAGE, "--pin: '%s' does not begin with %s or %s", value, NAME_POD_USER,
-                         NAME_POD_KEPT);
-}
-
 /* Options are as for `libstart run`, with the pod's name for the image. */
 static bool read_command(Command *command, const char *const *words, GError **error) {
         if (words[0] && words[1] && g_str_equal(words[0], "--share")) {
@@ -112,8 +101,7 @@ static bool read_command(Command *command, const char *const *words, GError **er
                 words += 2;
         }
         if (words[0] && words[1] && g_str_equal(words[0], "--pin")) {
-                if (!read_pin(command, words[1], error))
-                        return false;
+                command->pin = words[1];
                 words += 2;
         }
         if (!words[0]) /* of which launch_args_parse() would say that it is an image */
@@ -125,6 +113,8 @@ static bool read_command(Command *command, const char *const *words, GError **er
                 command->args->network = g_strdup("none");
         if (!launch_args_read(command->args, &command->request, error))
                 return false;
+        if (command->pin && strchr(command->pin, '/'))
+                return error_set(error, KT_ERROR_USAGE, "--pin: '%s' is no name of a file", command->pin);
         command->name = command->request.image;
         if (command->request.command->len > 0 || command->name[0] == '.' ||
             !name_is_made_of(command->name, ":-_.\\@"))

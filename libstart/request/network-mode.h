@@ -28,11 +28,6 @@ typedef struct NetworkChoice {
         "it, to change addresses and to send as others; give this container, or the pod that it is in, a user "   \
         "namespace, too (UserNS=auto), or AddCapability=NET_ADMIN NET_RAW if that is what it is for"
 
-/* The same where the pod has lost its user namespace. */
-#define NETWORK_MODE_OF_BEFORE                                                                                      \
-        "the container's pod was started with a user namespace, which its file does not ask for any more: restart " \
-        "the pod's service"
-
 /* For two of a user's containers with one network: the one that it belongs to has ids of its own. Behind that one's
  * name. */
 #define NETWORK_MODE_OTHER_IDS                                                                                       \

@@ -16,9 +16,9 @@ typedef struct Identity {
         char *passwd, *group;
 } Identity;
 
-/* The user that is asked for, or else the image's, as the files below root_fd have it, or those that are mounted over
- * them. Without those groups of the
- * image's /etc/group that the user namespace does not have; a warning names them. Fails where it lacks another id. */
+/* The user that is asked for, or else the image's, as the files below root_fd have it, or those that are mounted
+ * over them; root only if that is asked for, where /etc/passwd is mounted. Without those groups of /etc/group that
+ * the user namespace does not have; a warning names them. Fails where it lacks another id. */
 bool identity_read(int root_fd, const ContainerRequest *request, const ImageConfig *image,
                    const UserNamespace *userns, Identity *ret, GError **error);
 
