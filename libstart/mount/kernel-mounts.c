@@ -69,7 +69,7 @@ static bool fill_dev(int dev, GError **error) {
                 if (symlinkat(links[i][1], dev, links[i][0]) < 0)
                         return error_set_errno(error, errno, "Cannot make the container's '/dev/%s'", links[i][0]);
         for (size_t i = 0; i < G_N_ELEMENTS(directories); i++)
-                if (mkdirat(dev, directories[i], 0755) < 0)
+                if (mkdirat(dev, directories[i], 01777) < 0) /* the mode of a Tmpfs= there that says none */
                         return error_set_errno(error, errno, "Cannot make the container's '/dev/%s'", directories[i]);
         return true;
 }

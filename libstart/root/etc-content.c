@@ -300,7 +300,8 @@ char *etc_group(const char *text, const UserIdentity *user, const KeptUser *kept
 
         if (with_kept)
                 g_string_append_printf(lines, "%s:x:%u:%s\n", kept->group, kept->gid, kept->name ?: "");
-        if (user->uid != 0 && !user->in_passwd && !find_number(text, gid) && (!with_kept || gid != kept->gid))
+        if ((user->explicit_group || (user->uid != 0 && !user->in_passwd)) && !find_number(text, gid) &&
+            (!with_kept || gid != kept->gid))
                 g_string_append_printf(lines, "%u:x:%u:%u\n", gid, gid, user->uid);
         return append(text, lines);
 }

@@ -86,6 +86,7 @@ CASES = {
         User=0
         Group=1502
     ''',
+    'user-zero-group-unknown': 'User=0:77',
     'mask': '''
         Mask=/proc/kallsyms:/proc/modules /sys/kernel/debug
         Mask=/sys/class:/not/there:/dev/mqueue
@@ -246,6 +247,7 @@ CASES = {
         Tmpfs=/small:size=1M,mode=0700
         Tmpfs=/etc/inside:ro,noexec
         Tmpfs=/home/driver:notmpcopyup
+        Tmpfs=/dev/shm
     ''',
     'volumes-with-names': '''
         Volume=compare-new:/new/place
