@@ -269,12 +269,31 @@ static void mark_volumes(const MountPlan *plan, const SpecInput *input) {
                         mark_volume(plan, ((const MountRequest *) requests->pdata[i])->destination);
 }
 
+static void give_tmpfs(ContainerMount *mount, const UserIdentity *user) {
+        g_autofree char *uid = g_strdup_printf("uid=%u", user->uid), *gid = g_strdup_printf("gid=%u", user->gid);
+
+        oci_mount_add_option(mount->oci, uid);
+        oci_mount_add_option(mount->oci, gid);
+}
+
+/* It is mounted in the container's user namespace, by its ids. Of volumes, whose files are there already, others do
+ * it. */
+static void add_owners(MountPlan *plan, const UserIdentity *user) {
+        for (guint i = 0; i < plan->n_mounts; i++) {
+                const MountRequest *request = plan->mounts[i]->request;
+
+                if (request && request->type == MOUNT_TMPFS && request->chown)
+                        give_tmpfs(plan->mounts[i], user);
+        }
+}
+
 MountPlan *spec_plan_mounts(const SpecInput *input, GError **error) {
         g_autoptr(MountPlan) plan = mount_plan_new();
 
         if (!mount_plan_add_requests(plan, input->request->mounts, input->volumes, error) ||
             !add_devices(plan, input->host, error) || !add_secrets(plan, input, error))
                 return NULL;
+        add_owners(plan, input->user);
         add_places_of_init(plan, input);
         add_writable_places(plan, input);
         add_files(plan, input);

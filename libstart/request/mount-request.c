@@ -115,7 +115,7 @@ static const MountOption mount_options[] = {
         { "z", ON_FILES, SUBJECT_LABEL, .silent = true },
         { "Z", ON_FILES, SUBJECT_LABEL, .silent = true },
         { "O", ON_BIND | ON_VOLUME, SUBJECT_OVERLAY, .silent = true },
-        { "U", ON_FILES, SUBJECT_OWNER, .silent = true },
+        { "U", ON_FILES | ON_TMPFS, SUBJECT_OWNER, .silent = true },
         { "idmap", ON_BIND | ON_VOLUME, SUBJECT_ID_MAP, .silent = true, .optional = true, .check = check_id_map },
         { "copy", ON_VOLUME, SUBJECT_COPY, .silent = true },             /* the default */
         { "nocopy", ON_BIND | ON_VOLUME, SUBJECT_COPY, .silent = true }, /* of no meaning for a host directory */
@@ -224,6 +224,13 @@ static const MountOption *find_subject(const MountRequest *request, Subject subj
         return NULL;
 }
 
+/* Docker takes them, Podman does not. */
+static const char *advise(const MountRequest *request, const MountOption *option) {
+        bool is_owner = option->subject == SUBJECT_UID || option->subject == SUBJECT_GID;
+
+        return is_owner && request->type == MOUNT_TMPFS ? ": U gives it to the payload's user and group" : "";
+}
+
 bool mount_request_add_option(MountRequest *request, const char *text, GError **error) {
         size_t length = strcspn(text, "=");
         const char *value = text[length] ? text + length + 1 : NULL;
@@ -232,8 +239,8 @@ bool mount_request_add_option(MountRequest *request, const char *text, GError **
         if (!option)
                 return refuse_option(text, length, error);
         if (!(option->where & 1 << request->type))
-                return error_set(error, KT_ERROR_USAGE, "mount option '%s' is not for a %s", option->name,
-                                 type_names[request->type]);
+                return error_set(error, KT_ERROR_USAGE, "mount option '%s' is not for a %s%s", option->name,
+                                 type_names[request->type], advise(request, option));
         if (!option->check != !value && (value || !option->optional))
                 return error_set(error, KT_ERROR_USAGE, "mount option '%s' %s", option->name,
                                  value ? "takes no value" : "needs a value");

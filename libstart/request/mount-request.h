@@ -36,7 +36,7 @@ typedef struct MountRequest {
         char *id_map; /* idmap: owners are mapped, as in id-map.h; "" for those of the user namespace; or NULL */
         char *title, *digest, *file_name; /* artifact: which of its files, and what it is called; each may be NULL */
         bool overlay;                     /* O: what is written goes with the container */
-        bool chown;                       /* U: everything belongs to the payload's user */
+        bool chown;                       /* U: it belongs to the payload's user, with everything in there */
         bool no_copy;                     /* nocopy: a new volume gets nothing of what the image has there */
         Relabel relabel;
 } MountRequest;

@@ -249,6 +249,12 @@ CASES = {
         Tmpfs=/home/driver:notmpcopyup
         Tmpfs=/dev/shm
     ''',
+    'tmpfs-of-a-user': '''
+        User=driver
+        Tmpfs=/mine:U,mode=0700
+        Mount=type=tmpfs,destination=/new,chown=true,ro
+        Mount=type=tmpfs,destination=/home/driver,U
+    ''',
     'volumes-with-names': '''
         Volume=compare-new:/new/place
         Volume=compare-ro:/tmp:ro
@@ -369,6 +375,8 @@ CASES = {
         HostName=me
         Volume=/srv/compare:/data
         Tmpfs=/cache
+        Tmpfs=/mine:U
+        User=12
     ''',
     'userns-without-a-group': '''
         UIDMap=0:100000:2000
