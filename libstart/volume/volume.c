@@ -303,6 +303,8 @@ static bool use_first(int volume, const char *name, const VolumeUse *use, GError
                 return true;
         if (!prepare(data, name, use, error))
                 return false;
+        if (volume_is_new(volume, data)) /* as root leaves it who only reads; nothing is taken from her later */
+                return true;
         if (!sync_data(volume, data))
                 return error_set_errno(error, errno, "Cannot write the volume '%s' to its disk", name);
         used = openat(volume, USED, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);

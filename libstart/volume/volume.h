@@ -54,6 +54,7 @@ typedef struct VolumeUse {
 } VolumeUse;
 
 /* The first use of a volume: what the image has at the destination is copied into it, if it is empty, and it gets the
- * owner and mode of that directory. Never again after that, even if the volume is empty then. A start that is
- * interrupted leaves what the next one completes. One that is made at the same time waits. */
+ * owner and mode of that directory. Never again after that, even if the volume is empty then; but one that is as it
+ * was made is new to the next container. A start that is interrupted leaves what the next one completes. One that is
+ * made at the same time waits. */
 bool volume_use(int volume, const char *name, const VolumeUse *use, GError **error);
