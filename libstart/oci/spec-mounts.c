@@ -172,12 +172,12 @@ static OciMount *make_default(const KernelMount *wanted, const SpecInput *input)
                 drop_terminal_group(mount, input->gid_map);
         if (shm)
                 add_shm_size(mount, request->shm_size);
-        if (read_only && (shm || g_str_equal(destination, "/dev")))
-                oci_mount_add_option(mount, "ro");
         if (request->privileged)
                 remove_option(mount, "ro");
         else if (g_str_equal(destination, "/sys/fs/cgroup") && !input->payload->is_systemd &&
                  !is_cgroup_unmasked(request->unmasked))
+                oci_mount_add_option(mount, "ro");
+        if (read_only && (shm || g_str_equal(destination, "/dev")))
                 oci_mount_add_option(mount, "ro");
         return mount;
 }

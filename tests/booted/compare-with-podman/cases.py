@@ -208,6 +208,11 @@ CASES = {
         User=driver
         AddCapability=NET_RAW
     ''',
+    'privileged-read-only': '''
+        PodmanArgs=--privileged
+        ReadOnly=true
+        ReadOnlyTmpfs=false
+    ''',
     'interactive': 'PodmanArgs=--interactive',
     'groups': '''
         GroupAdd=cameras
