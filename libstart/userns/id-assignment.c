@@ -133,13 +133,18 @@ static bool count_in_file(char *const *layers, const char *path, guint32 *count,
         return true;
 }
 
+/* user: USER[:GROUP], or NULL. Names are in the image's files. */
 static guint32 count_for_user(const char *user) {
-        guint64 id = 0;
         g_auto(GStrv) parts = g_strsplit(user ?: "", ":", 2);
+        guint32 count = 1;
 
-        return parts[0] && g_ascii_string_to_unsigned(parts[0], 10, 0, G_MAXUINT32 - 1, &id, NULL) ?
-                       (guint32) id + 1 :
-                       1;
+        for (char **part = parts; *part; part++) {
+                guint64 id;
+
+                if (g_ascii_string_to_unsigned(*part, 10, 0, G_MAXUINT32 - 1, &id, NULL))
+                        count = MAX(count, (guint32) id + 1);
+        }
+        return MIN(count, MAX_IDS);
 }
 
 /* As podman does it: ids that the image has files of, and users. */
@@ -411,6 +416,7 @@ GArray *id_range_make_map(const IdRange *range, const GArray *own, guint32 size,
 
 static bool fits(const Record *record, const IdAssignment *wanted, const char *key) {
         return g_strcmp0(record->key, key) == 0 && g_str_equal(record->unit, wanted->unit) &&
+               (wanted->request->size > 0 || record->size >= count_for_user(wanted->user)) &&
                record->uids.count == count_unmapped(wanted->request->uids, record->size) &&
                record->gids.count == count_unmapped(wanted->request->gids, record->size);
 }

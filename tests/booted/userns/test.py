@@ -279,6 +279,9 @@ def test_a_namespace_with_a_file(machine):
 def test_a_user_without_an_id_is_refused(machine):
     assert start(machine, 'one', 'UserNS=auto:size=10\nUser=33', check=False).status != 0
     assert "The payload's user 33 is none of its user namespace's" in machine.journal('one')
+    # Who is named by numbers counts where nobody says how many there are.
+    start(machine, 'two', 'UserNS=auto\nUser=4242:4343')
+    assert inside(machine, 'two', 'id') == 'uid=4242(4242) gid=4343(4343) groups=4343(4343)'
 
 
 def test_a_group_of_the_images_without_an_id_is_left_out(machine):
