@@ -25,6 +25,8 @@ def load(name):
 CASES = load('cases').CASES | load('real').CASES
 DIFFERENCES = load('differences').DIFFERENCES
 DIFFERENCES_OF_NEWER = load('differences').DIFFERENCES_OF_NEWER
+CHANCE = load('chance')
+SETS = CHANCE.sets(os.environ.get('KEYTURN_TEST_SEED', ''), int(os.environ.get('KEYTURN_COMPARE', 0)))
 
 ENVIRONMENT_FILE = """\
 # a comment
@@ -62,7 +64,7 @@ options rotate  timeout:1
 
 
 def case(name):
-    value = CASES[name]
+    value = (CASES | SETS)[name]
     return value if isinstance(value, dict) else {'container': value}
 
 
@@ -239,6 +241,37 @@ def make_test(name):
             compare(machine, name)
     return test
 
+
+def compare_set(machine, name, podman, keyturn):
+    """Nothing, or what is wrong with it."""
+    if podman.startswith('no output') or keyturn.startswith('no output'):
+        if podman.startswith('no output') or re.search(CHANCE.REFUSED, keyturn):
+            return ''
+        return f'{name}: only Podman starts\n{container_file(name)}\n{keyturn}'
+    expected = [(pattern, '', reason) for pattern, _, reason in DIFFERENCES + CHANCE.DIFFERENCES]
+    found = [line for line in differences(podman, keyturn) if not justified(line, name, expected)]
+    return '\n'.join([f'{name}:', container_file(name), *found]) if found else ''
+
+
+def by_chance(machine):
+    """Twenty at a time; what Podman does not start either is not counted."""
+    names, wrong, started = list(SETS), [], 0
+    for some in (names[i:i + 20] for i in range(0, len(names), 20)):
+        podman, keyturn = {}, {}
+        for what, collect_some in ((podman, collect_podman), (keyturn, collect_keyturn)):
+            clear(machine)
+            prepare(machine)
+            prepare_rootfs(machine)
+            what |= collect_some(machine, some)
+            machine.run('rm -f /etc/compare/*.container /etc/containers/systemd/*chance*')
+        started += sum(not text.startswith('no output') for text in podman.values())
+        wrong += [text for name in some if (text := compare_set(machine, name, podman[name], keyturn[name]))]
+    assert not wrong, '\n\n'.join(wrong)
+    assert started > len(names) / 2, f'Podman has started {started} of {len(names)}'
+
+
+if SETS:
+    test_by_chance = by_chance
 
 for _name in CASES:
     globals()['test_' + re.sub('[-@]', '_', _name)] = make_test(_name)
