@@ -92,6 +92,25 @@ static bool has_unit(const Run *run, const char *service) {
         return found;
 }
 
+static bool is_null(const char *root, const char *directory, const char *kind, const char *service) {
+        g_autofree char *path = g_strconcat(root, directory, kind, service, NULL);
+        struct stat status;
+
+        return stat(path, &status) == 0 &&
+               (S_ISCHR(status.st_mode) || (S_ISREG(status.st_mode) && status.st_size == 0));
+}
+
+/* By systemctl mask. Then systemd knows nothing of a service that runs, not what it needs, and by 257 no drop-in. */
+static bool is_masked(const Run *run, const char *service) {
+        bool is_users = keyturn_conf_is_users(run->conf);
+        const char *kind = is_users ? "/systemd/user/" : "/systemd/system/";
+        g_autofree char *runtime = find_place(run, "/run"), *template = name_template_of(service);
+
+        return is_null(run->root, "/etc", kind, service) || is_null("", runtime, kind, service) ||
+               (is_users && is_null("", g_get_user_config_dir(), kind, service)) ||
+               (template && is_masked(run, template));
+}
+
 /* Then it was not made of a .container file, and systemd still knows all of it. */
 static bool is_others(const Run *run, const char *service) {
         g_autofree char *template = name_template_of(service);
@@ -280,7 +299,28 @@ static void put_dropins(const Run *run) {
         }
 }
 
-/* The file of what runs in a network asks for none any more. */
+/* The target of a pod goes when none of its containers wants it, as one that is masked does not. */
+static void keep_pods(const Run *run) {
+        g_autofree char *directory = find_place(run, PATH_RUN);
+        g_autoptr(GDir) entries = run->is_dry || run->is_install ? NULL : g_dir_open(directory, 0, NULL);
+        const char *entry;
+
+        while (entries && (entry = g_dir_read_name(entries))) {
+                g_autofree char *service = named_service(directory, entry),
+                                *state = g_build_filename(directory, entry, NULL), *name = find_container(state),
+                                *container = g_build_filename(state, name, NULL);
+                bool is_kept = name && name_is_unit(service) && runs(run, service) && is_masked(run, service);
+                g_autofree char *pod = is_kept ? find_text(container, "\"path\":\"" PATH_POD "/") : NULL,
+                                *file = g_strconcat("keyturn-pod@", pod ?: "", ".target.d/" RUNNING_DROPIN, NULL);
+                g_autoptr(GString)
+                        text = g_string_new(WRITER_HEAD "[Unit]\nStopWhenUnneeded=no\nIgnoreOnIsolate=yes\n");
+
+                if (pod && !writer_has(run->writer, file))
+                        writer_put_file(run->writer, container, file, READERS_ALL, text);
+        }
+}
+
+/* The file of what runs in a network asks for none any more, or systemd does not know that it does. */
 static void keep_networks(const Run *run) {
         g_autofree char *directory = find_place(run, PATH_NETWORK);
         g_autoptr(GDir) entries = run->is_dry || run->is_install ? NULL : g_dir_open(directory, 0, NULL);
@@ -294,7 +334,8 @@ static void keep_networks(const Run *run) {
 
                 if (name_is_unit(service) && is_made(run->names, service) && !is_refused(run, service) &&
                     runs(run, service))
-                        network_unit_keep(service, asking, needs->str, keyturn_conf_is_users(run->conf), run->writer);
+                        network_unit_keep(service, is_masked(run, service) ? NULL : asking, needs->str,
+                                          keyturn_conf_is_users(run->conf), run->writer);
         }
 }
 
@@ -330,6 +371,7 @@ void running_put(Run *run) {
                 }
         }
         put_dropins(run);
+        keep_pods(run);
         keep_networks(run);
 }
 

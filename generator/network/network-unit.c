@@ -356,9 +356,10 @@ void network_unit_keep(const char *service, const char *asking, const char *need
         g_auto(OwnName) own = { 0 }, made = { 0 };
         g_autofree char *file = NULL, *lines = NULL;
 
-        own_name_find(asking, &made);
-        file = own_name_file(&made, "network", DROPIN);
-        if (writer_has(writer, file))
+        if (asking)
+                own_name_find(asking, &made);
+        file = asking ? own_name_file(&made, "network", DROPIN) : NULL;
+        if (file && writer_has(writer, file))
                 return;
         own_name_find(service, &own);
         lines = g_strdup_printf("%sBefore=%s.service\nStopPropagatedFrom=%s.service\n", needs, own.full, own.full);

@@ -30,7 +30,8 @@ void network_unit_assume(Conversion *container);
 
 /* A network that the service runs in stays until that stops, although its file asks for none any more, be it that of
  * the template. Nothing where it does ask. Called last.
- * asking: the service, or the template, that the file makes. needs: lines of what the network needs itself. */
+ * asking: the service, or the template, that the file makes; NULL: systemd does not know what that asks for. needs:
+ * lines of what the network needs itself. */
 void network_unit_keep(const char *service, const char *asking, const char *needs, bool is_users, Writer *writer);
 
 /* What ends the network of a template's instances where no file asks for it any more, to be written later than

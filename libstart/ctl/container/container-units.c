@@ -130,20 +130,51 @@ bool container_unit_read_words(ContainerUnit *container, char **words, GError **
                (container->args->name || error_set(error, KT_ERROR_USAGE, "its ExecStart= has no --name"));
 }
 
-/* In a name, too, systemd expands variables only then: it is that of the one that the start has left. */
-static void find_started_name(ContainerUnit *container) {
-        g_autofree char *directory = container_unit_state_dir(container);
-        g_autoptr(GDir) entries = strchr(container->args->name, '$') ? g_dir_open(directory, 0, NULL) : NULL;
+/* The name of the one that the start has left there. Transfer full; NULL: none. */
+static char *find_started(const char *directory) {
+        g_autoptr(GDir) entries = g_dir_open(directory, 0, NULL);
         const char *entry;
 
         while (entries && (entry = g_dir_read_name(entries))) {
                 g_autofree char *status = g_build_filename(directory, entry, "status", NULL);
 
-                if (!g_file_test(status, G_FILE_TEST_EXISTS))
-                        continue;
-                g_free(container->args->name);
-                container->args->name = g_strdup(entry);
+                if (g_file_test(status, G_FILE_TEST_EXISTS))
+                        return g_strdup(entry);
+        }
+        return NULL;
+}
+
+/* In a name, too, systemd expands variables only then. */
+static void find_started_name(ContainerUnit *container) {
+        g_autofree char *directory = container_unit_state_dir(container),
+                        *name = strchr(container->args->name, '$') ? find_started(directory) : NULL;
+
+        if (!name)
                 return;
+        g_free(container->args->name);
+        container->args->name = g_steal_pointer(&name);
+}
+
+/* A service that was masked while it ran: systemd knows no more of it than that it runs. A file may be called as a
+ * directory of keyturn's own: then it has the other name. */
+static void find_masked(sd_bus *bus, const char *path, ContainerUnit *container) {
+        static const char *const prefixes[] = { "", "+" };
+        g_autofree char *load = unit_string(bus, path, BUS_UNIT, "LoadState"),
+                        *active = unit_string(bus, path, BUS_UNIT, "ActiveState");
+        int stem = (int) (strlen(container->unit) - strlen(".service"));
+
+        for (size_t i = 0; i < G_N_ELEMENTS(prefixes) && !container->args; i++) {
+                g_autofree char *directory = g_strdup_printf("%s/%s%.*s", PATH_RUN, prefixes[i], stem,
+                                                             container->unit);
+                g_autofree char *name = find_started(directory);
+
+                if (!name || !g_str_equal(load, "masked") || !g_str_equal(active, "active"))
+                        continue;
+                container->args = launch_args_new();
+                container->args->name = g_steal_pointer(&name);
+                container->args->state_dir = g_steal_pointer(&directory);
+                container->args->image = g_strdup("?");
+                container->is_refused = container->is_masked = true;
         }
 }
 
@@ -159,6 +190,8 @@ static bool read_unit(sd_bus *bus, const char *path, ContainerUnit *container, G
 
         if (!words || !container_unit_read_words(container, words, error))
                 return false;
+        if (!words[0])
+                find_masked(bus, path, container);
         if (!container->args)
                 return true;
         find_started_name(container);
@@ -178,7 +211,10 @@ static bool read_unit(sd_bus *bus, const char *path, ContainerUnit *container, G
         add_to_state(container, ": ", image);
         add_to_state(container, ": ", required);
         if (container->is_refused)
-                add_to_state(container, ", ", container->source[0] ? "file refused" : "file deleted");
+                add_to_state(container, ", ",
+                             container->is_masked ? "masked" :
+                             container->source[0] ? "file refused" :
+                                                    "file deleted");
         if (!unit_string_read(bus, path, BUS_SERVICE, "ControlGroup", &container->cgroup, error) ||
             !unit_number_read(bus, path, BUS_SERVICE, "MainPID", 'u', &pid, error) ||
             !unit_number_read(bus, path, BUS_SERVICE, "KillSignal", 'i', &signal, error) ||

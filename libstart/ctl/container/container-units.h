@@ -11,6 +11,7 @@ typedef struct ContainerUnit {
         char *unit;           /* "camera.service" */
         LaunchArgs *args;     /* what libstart is called with, systemd's specifiers replaced */
         bool is_refused;      /* its file cannot be started any more: of `args`, only name and state are known */
+        bool is_masked;       /* and that is why */
         char *active;         /* ActiveState= */
         char *state;          /* the same in more words: "active (running)", "failed (exit status 125)" */
         char *cgroup;         /* below /sys/fs/cgroup; "" if it does not run */

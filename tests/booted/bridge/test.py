@@ -385,6 +385,34 @@ def test_what_runs_keeps_the_network_that_its_file_asks_for_no_more(machine):
             machine.wait_for(lambda: is_gone(machine, name))
 
 
+def test_what_runs_while_it_is_masked_keeps_its_network(machine):
+    """A pod, too, of which all that runs is masked. keyturnctl knows them."""
+    make_www(machine)
+    served = ('[Container]\nImage=localhost/test/busybox\nVolume=/run/www:/www:ro\n'
+              f'Exec=sh -c "trap exit TERM; {SERVER} & wait"\n')
+    ports = {'one': 8085, 'app@a': 8086, 'boxed': 8087}
+    machine.container('box.pod', '[Pod]\nPublishPort=127.0.0.1:8087:80\n', reload=False)
+    machine.container('boxed', f'{served}Pod=box.pod\n', reload=False)
+    machine.container('one', f'{served}Network=bridge\nPublishPort=127.0.0.1:8085:80\n', reload=False)
+    machine.container('app@', f'{served}Network=bridge\nPublishPort=127.0.0.1:8086:80\n')
+    for kind in ('', '--runtime'):
+        machine.run('systemctl start ' + ' '.join(ports), timeout=60)
+        machine.run(f'systemctl mask {kind} one app@ boxed; systemctl daemon-reload')
+        try:
+            for name, port in ports.items():
+                machine.wait_for(lambda: ask(machine, f'http://127.0.0.1:{port}/') == 'hello\n')
+                assert 'active (running), masked' in machine.ctl(f'list {name}')
+                assert machine.ctl(f'exec {name} cat /www/index.html') == 'hello\n'
+            assert 'masked' in machine.run('systemctl start one 2>&1', check=False).out
+            machine.run('systemctl stop one app@a boxed')
+            assert 'masked' not in machine.ctl('list')
+            for name in ('one', 'app@a'):
+                machine.wait_for(lambda: is_gone(machine, name))
+        finally:
+            machine.run(f'systemctl unmask {kind} one app@ boxed')
+        machine.wait_for(lambda: is_gone(machine, 'box-pod'))
+
+
 def test_another_containers_network(machine):
     start(machine, 'one', 'Network=bridge\nContainerName=first')
     start(machine, 'two', 'Network=one.container')

@@ -175,6 +175,22 @@ def test_what_runs_keeps_the_network_that_its_file_asks_for_no_more(machine):
             as_user(machine, 'systemctl --user stop mine')
 
 
+def test_what_runs_while_it_is_masked_keeps_its_network(machine):
+    make_world(machine)
+    command = re.sub('exec (.*)"', r'trap exit TERM; \1 & wait"', SERVER)
+    for network in ('pasta', 'bridge'):
+        start(machine, keys=f'Network={network}\nPublishPort=8080:80', command=command)
+        before = namespace(machine)
+        as_user(machine, 'systemctl --user mask mine; systemctl --user daemon-reload')
+        machine.wait_for(lambda: fetch(machine, 8080) == 'from inside' and fetch_inside(machine) == 'from the world')
+        assert namespace(machine) == before, network
+        assert 'masked' in as_user(machine, 'keyturnctl --user list').out
+        as_user(machine, 'systemctl --user stop mine')
+        machine.wait_for(lambda: 'mine' not in machine.run('ls /run/user/1234/keyturn/network').out)
+        as_user(machine, 'systemctl --user unmask mine')
+        machine.wait_for(lambda: not machine.run('pgrep -u alice -f [b]in/pasta', check=False).out)
+
+
 def test_a_view_that_is_made_anew(machine):
     make_world(machine)
     start(machine, keys='Network=pasta\nPublishPort=8080:80', command=SERVER)
