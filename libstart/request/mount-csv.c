@@ -136,6 +136,13 @@ static bool set_access(MountRequest *request, const char *key, const char *value
         return mount_request_add_option(request, g_str_equal(key, "rw") != denied ? "rw" : "ro", error);
 }
 
+/* podman's second name of an image's rw */
+static bool set_readwrite(MountRequest *request, const char *key, const char *value, GError **error) {
+        if (request->type != MOUNT_IMAGE)
+                return error_set(error, KT_ERROR_USAGE, "'%s' is for type=image: write rw or ro", key);
+        return set_access(request, "rw", value, error);
+}
+
 static bool set_source(MountRequest *request, const char *key, const char *value, GError **error) {
         if (request->type == MOUNT_TMPFS || request->type == MOUNT_RAMFS || request->type == MOUNT_DEVPTS)
                 return error_set(error, KT_ERROR_USAGE, "a file system in memory has no '%s'", key);
@@ -179,11 +186,23 @@ static bool set_relabel(MountRequest *request, const char *key, const char *valu
         return mount_request_add_option(request, g_str_equal(value, "shared") ? "z" : "Z", error);
 }
 
-/* podman's bool, whose false is the default and changes nothing */
+/* podman's bool, whose false is the default and changes nothing. Nothing else may be taken for true: files of the
+ * host would get another owner. */
 static bool set_chown(MountRequest *request, const char *key, const char *value, GError **error) {
-        if (value && (g_str_equal(value, "false") || g_str_equal(value, "0")))
+        if (value && (g_ascii_strcasecmp(value, "false") == 0 || g_str_equal(value, "0")))
                 return true;
+        if (value && *value && g_ascii_strcasecmp(value, "true") != 0 && !g_str_equal(value, "1"))
+                return error_set(error, KT_ERROR_USAGE, "'%s=%s' is neither true nor false", key, value);
         return mount_request_add_option(request, "U", error);
+}
+
+/* Docker's name of it */
+static bool set_subpath(MountRequest *request, const char *key, const char *value, GError **error) {
+        g_autofree char *option = g_strconcat("subpath=", value, NULL);
+
+        if (request->type != MOUNT_VOLUME)
+                return error_set(error, KT_ERROR_USAGE, "'%s' is for type=volume", key);
+        return mount_request_add_option(request, option, error);
 }
 
 /* Docker on macOS; podman accepts and drops it too */
@@ -222,11 +241,13 @@ static const MountKey keys[] = {
         { "readonly", set_access },
         { "ro", set_access },
         { "rw", set_access },
+        { "readwrite", set_readwrite, true },
         { "bind-propagation", set_propagation, true },
         { "bind-nonrecursive", set_nonrecursive },
         { "tmpfs-size", set_tmpfs, true },
         { "tmpfs-mode", set_tmpfs, true },
         { "relabel", set_relabel, true },
+        { "volume-subpath", set_subpath, true },
         { "U", set_chown },
         { "chown", set_chown },
         { "consistency", set_consistency },
@@ -251,6 +272,19 @@ static bool set_field(MountRequest *request, const char *field, GError **error) 
         return mount_request_add_option(request, field, error);
 }
 
+/* As podman has it, each match of a pattern is then where it is on the host. What has wildcards in directories' names
+ * would need a destination for each. */
+static bool add_destination(MountRequest *request, GError **error) {
+        g_autofree char *directory = request->source ? g_path_get_dirname(request->source) : NULL;
+
+        if (request->type != MOUNT_GLOB || !directory || g_str_equal(directory, "/"))
+                return error_set(error, KT_ERROR_USAGE, "'destination=' is missing");
+        if (directory[strcspn(directory, "*?[\\")])
+                return error_set(error, KT_ERROR_USAGE,
+                                 "'destination=' is missing: without it the pattern may be in the last name only");
+        return mount_request_set_destination(request, directory, error);
+}
+
 static MountRequest *parse_fields(const char *value, GError **error) {
         g_autoptr(GPtrArray) fields = split_fields(value, error);
         MountType type = MOUNT_BIND;
@@ -262,8 +296,8 @@ static MountRequest *parse_fields(const char *value, GError **error) {
         for (guint i = 0; i < fields->len; i++)
                 if (!set_field(request, fields->pdata[i], error))
                         return NULL;
-        if (!request->destination)
-                return error_null(error, KT_ERROR_USAGE, "'destination=' is missing");
+        if (!request->destination && !add_destination(request, error))
+                return NULL;
         if (type == MOUNT_BIND && !request->source)
                 request->source = g_strdup(request->destination); /* as podman has it */
         if (!request->source && (type == MOUNT_IMAGE || type == MOUNT_ARTIFACT || type == MOUNT_GLOB))

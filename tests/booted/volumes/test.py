@@ -473,9 +473,9 @@ def test_glob_image_ramfs_and_devpts(machine):
     machine.run('rm -rf /srv/glob; mkdir -p /srv/glob/a1; echo 2 >/srv/glob/a2; echo b >/srv/glob/b')
     start(machine, 'one', 'Mount=type=glob,source=/srv/glob/a*,destination=/g,ro\n'
                           'Mount=type=image,source=localhost/test/four-layers,destination=/image\n'
-                          'Mount=type=image,source=localhost/test/busybox,destination=/part,subpath=/bin\n'
-                          'Mount=type=ramfs,destination=/ram\nMount=type=devpts,destination=/pts,mode=620,gid=5\n')
-    assert machine.inside('one', 'ls /g; cat /g/a2') == 'a1\na2\n2\n'
+                          'Mount=type=image,source=localhost/test/busybox,destination=/part,subpath=/bin,readwrite=false\n'
+                          'Mount=type=glob,source=/srv/glob/b*\nMount=type=ramfs,destination=/ram\nMount=type=devpts,destination=/pts,mode=620,gid=5\n')
+    assert machine.inside('one', 'ls /g; cat /g/a2; ls /srv/glob; cat /srv/glob/b') == 'a1\na2\n2\nb\nb\n'
     assert machine.inside('one', 'test -e /image/bin && ! touch /image/x /part/x 2>/dev/null && cmp /bin/busybox '
                                   '/part/busybox && touch /ram/x && echo yes') == 'yes\n'
     types = machine.inside('one', 'grep -e /ram -e /pts /proc/self/mounts')
