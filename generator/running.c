@@ -7,6 +7,7 @@
 #include "generator/convert.h"
 #include "generator/files/names.h"
 #include "generator/network/network-unit.h"
+#include "generator/parts/health.h"
 #include "generator/parts/volumes.h"
 #include "generator/refused.h"
 #include "generator/running.h"
@@ -339,6 +340,46 @@ static void keep_networks(const Run *run) {
         }
 }
 
+/* A number of the plan by which the start has its checks run. */
+static guint64 find_number(const char *plan, const char *name) {
+        g_autofree char *start = g_strdup_printf("\n%s ", name);
+        const char *found = strstr(plan, start); /* commands are escaped: each has a line */
+
+        return found ? g_ascii_strtoull(found + strlen(start), NULL, 10) : 0;
+}
+
+static void keep_timer(const Run *run, const char *service, const char *prefix, const char *plan, guint64 usec) {
+        g_autofree char *stem = g_strndup(service, strlen(service) - strlen(".service")),
+                        *template = name_template_of(service), *file = g_strconcat(prefix, stem, ".timer", NULL),
+                        *asked = g_strconcat(prefix, template ?: "", NULL);
+        char *suffix = template ? strrchr(asked, '.') : NULL;
+        g_autofree char *other = suffix ? g_strdup_printf("%.*s.timer", (int) (suffix - asked), asked) : NULL;
+
+        if (usec > 0 && !writer_has(run->writer, file) && (!other || !writer_has(run->writer, other)))
+                health_write_timer(run->writer, plan, file, stem, usec);
+}
+
+/* Whose file asks for no checks any more, or says nothing, has them until it stops, as it was started. Not where
+ * systemd filters the payload's system calls: it would not filter those of the checks. */
+static void keep_checks(const Run *run) {
+        g_autofree char *directory = find_place(run, PATH_RUN);
+        g_autoptr(GDir) entries = run->is_dry || run->is_install ? NULL : g_dir_open(directory, 0, NULL);
+        const char *entry;
+
+        while (entries && (entry = g_dir_read_name(entries))) {
+                g_autofree char *service = named_service(directory, entry),
+                                *path = g_build_filename(directory, entry, ".health-plan", NULL), *plan = NULL;
+
+                if (!name_is_unit(service) || !g_file_get_contents(path, &plan, NULL, NULL) || !runs(run, service) ||
+                    find_number(plan, "filters") > 0)
+                        continue;
+                if (find_number(plan, "timer") == 1) /* the generator's */
+                        keep_timer(run, service, HEALTH_TIMERS, path, find_number(plan, "interval"));
+                if (strstr(plan, "\nstartup-command "))
+                        keep_timer(run, service, HEALTH_STARTUP_TIMERS, path, find_number(plan, "startup-interval"));
+        }
+}
+
 /* The service that has mounted it; "" where somebody did so by hand. */
 static char *read_service(const char *directory, const char *entry) {
         g_autofree char *mark = g_build_filename(directory, entry, NULL), *service = NULL;
@@ -373,6 +414,7 @@ void running_put(Run *run) {
         put_dropins(run);
         keep_pods(run);
         keep_networks(run);
+        keep_checks(run);
 }
 
 void running_put_networks(const Run *run) {
