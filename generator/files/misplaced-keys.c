@@ -39,6 +39,8 @@ static const struct {
         { "KillSignal", WRITE("StopSignal=") },
         { "MacAddress", "write Network=NAME:mac=..." },
         { "MemoryLimit", WRITE("Memory=") },
+        { "MemorySwap MemswapLimit",
+          "Memory= allows as much swap again; for another limit write MemorySwapMax= in [Service]" },
         { "NetworkMode", WRITE("Network=") },
         { "OomScoreAdj", "write OOMScoreAdjust= in [Service]" },
         { "Pid PidMode", "containers have a process namespace of their own; remove the key" },
