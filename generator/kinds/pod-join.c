@@ -197,9 +197,9 @@ static void name_members(Conversion *container, const Conversion *pod) {
         }
 }
 
-/* The image's /etc/hosts stays. */
+/* The image's /etc/hosts stays, or the one that the container brings itself. */
 static void drop_hosts(LaunchArgs *args) {
-        if (args->no_hosts == FLAG_TRUE)
+        if (args->no_hosts == FLAG_TRUE || is_mounted(args, "/etc/hosts") || is_mounted(args, "/etc"))
                 g_ptr_array_set_size(args->add_hosts, 0);
 }
 

@@ -103,22 +103,25 @@ def test_a_port_of_a_pod_on_a_bridge(machine):
     pod(machine, 'front', f'PublishPort=127.0.0.1:8081:8000\nHostName={longest}')
     member(machine, 'server', 'front.pod', exec_=SERVER)
     member(machine, 'client', 'front.pod')
+    machine.write('/etc/hosts-of-its-own', '127.0.0.1 mine\n')
+    member(machine, 'own', 'front.pod', 'Volume=/etc/hosts-of-its-own:/etc/hosts:ro')
     member(machine, 'apart', 'front.pod', 'Network=none\nHostName=')
     reload(machine)
-    machine.run('systemctl start front-pod && systemctl start server client apart')
+    machine.run('systemctl start front-pod && systemctl start server client own apart')
     machine.wait_for(lambda: answer(machine, '127.0.0.1/8081') == 'hello\n')
     machine.wait_for(lambda: machine.inside('client', 'nc localhost 8000', check=False) == 'hello\n')
     machine.wait_for(lambda: machine.inside('client', 'nc systemd-server 8000', check=False) == 'hello\n')
     assert machine.inside('client', 'ls /sys/class/net') == 'eth0\nlo\n'
     assert machine.inside('apart', 'hostname; ls /sys/class/net') == f'{longest}\nlo\n'
     hosts = machine.inside('client', 'cat /etc/hosts')
+    assert machine.inside('own', 'cat /etc/hosts') == '127.0.0.1 mine\n'
     address = re.search(r'^([\d.]+)\tfront\b', hosts, re.M)
     assert address and not address.group(1).startswith('127.'), hosts
     # Who looks sees the pod, and its port at each container that is in its network.
     pods = {row['unit']: row for row in json.loads(machine.run('keyturnctl pods --json').out)}
     front = pods['front-pod.service']
     assert front['state'] == 'active (exited)' and front['ports'] == ['127.0.0.1:8081->8000/tcp'], front
-    assert sorted(front['containers']) == ['systemd-apart', 'systemd-client', 'systemd-server'], front
+    assert sorted(front['containers']) == ['systemd-apart', 'systemd-client', 'systemd-own', 'systemd-server'], front
     assert front['source'].endswith('/front.pod') and front['since'], front
     ports = {row['container']: row['ports'] for row in json.loads(machine.run('keyturnctl list --json').out)}
     assert ports['systemd-client'] == front['ports'] and ports['systemd-apart'] is None, ports
@@ -127,7 +130,7 @@ def test_a_port_of_a_pod_on_a_bridge(machine):
     machine.run('systemctl restart server client')
     assert namespaces(machine, 'client')['net'] == network
     machine.wait_for(lambda: answer(machine, '127.0.0.1/8081') == 'hello\n')
-    machine.run('systemctl stop server client apart')
+    machine.run('systemctl stop server client own apart')
     machine.wait_for(lambda: states(machine, 'front-pod', 'keyturn-network@front-pod') == 'inactive inactive')
     assert answer(machine, '127.0.0.1/8081') == ''
     assert json.loads(machine.run('keyturnctl pods --json').out)[0]['ports'] is None
