@@ -351,7 +351,8 @@ static bool take_known(Conversion *container, Words *words, guint n, const UnitL
         if (!launch_args_parse_options(alone, option, error))
                 return false;
         if (alone->state_dir || alone->print_spec || alone->env_list || alone->untrusted_list ||
-            alone->guard_devices || alone->network_id || alone->hooks->len > 0 || alone->shm_path || alone->runtime)
+            alone->guard_devices || alone->own_cgroup || alone->network_id || alone->hooks->len > 0 ||
+            alone->shm_path || alone->runtime)
                 return error_set(error, KT_ERROR_USAGE, "%s is keyturn's own, and not for PodmanArgs=", word);
         if (alone->rootfs)
                 return error_set(error, KT_ERROR_USAGE, "%s is not for PodmanArgs=: write Rootfs=", word);

@@ -164,8 +164,10 @@ void cgroup_limits_put(Conversion *container, const char *setting, const char *v
                                    choice == LIMIT_OF_SERVICE ? "this one" : "the smaller one");
         if (choice == LIMIT_OF_OPTION)
                 service_set(container->service, setting, value);
-        if (!g_str_equal(value, "infinity"))
+        if (!g_str_equal(value, "infinity")) {
                 kernel_control_need(container, setting);
+                container->args->own_cgroup = FLAG_TRUE;
+        }
 }
 
 /* Podman has a limit where the file says nothing. */
@@ -187,7 +189,40 @@ static void set_swap(Conversion *container) {
                 cgroup_limits_put(container, "MemorySwapMax", swap ?: of_memory, swap ? "--cgroup-conf" : "Memory=");
 }
 
+/* What the kernel keeps in files of the cgroup. A payload that is root could write them (service/own-cgroup.h). */
+static const char *const limits[] = {
+        "AllowedCPUs",
+        "AllowedMemoryNodes",
+        "CPUQuota",
+        "CPUWeight",
+        "IODeviceLatencyTargetSec",
+        "IODeviceWeight",
+        "IOReadBandwidthMax",
+        "IOReadIOPSMax",
+        "IOWeight",
+        "IOWriteBandwidthMax",
+        "IOWriteIOPSMax",
+        "MemoryHigh",
+        "MemoryMax",
+        "MemorySwapMax",
+        "MemoryZSwapMax",
+        "StartupAllowedCPUs",
+        "StartupCPUWeight",
+        "StartupIOWeight",
+        "StartupMemoryHigh",
+        "StartupMemoryMax",
+        "TasksMax",
+};
+
+/* Only a file that has limits pays for a cgroup more: 2048 processes are no limit of its own. */
+static void keep_limits(Conversion *container) {
+        for (size_t i = 0; i < G_N_ELEMENTS(limits); i++)
+                if (service_user_line(container->service, limits[i]))
+                        container->args->own_cgroup = FLAG_TRUE;
+}
+
 void cgroup_limits_service(Conversion *container) {
+        keep_limits(container);
         set_pids_limit(container);
         if (container->limits.memory_swap && !container->limits.memory)
                 swap_problem(container,

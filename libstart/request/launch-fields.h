@@ -96,6 +96,7 @@ typedef struct LaunchArgs {
         char *untrusted_list;     /* file with the directories that payloads can write to (mount/host-path.h) */
         GPtrArray *hooks;         /* files of hooks.d as in hook-word.h, in their order */
         LaunchFlag guard_devices; /* libstart forbids other devices: only the start knows which these are */
+        LaunchFlag own_cgroup;    /* the payload's, below the unit's, whose limits are to hold */
         char *state_dir;          /* the container's directory on /run, made and removed by systemd */
         LaunchFlag timing;        /* say where the time of the start went */
         LaunchFlag print_spec;    /* print the OCI config.json and start nothing */

@@ -489,6 +489,7 @@ const LaunchOption launch_options[] = {
           "directories that payloads write to" },
         { "--hook", 0, LIST(hooks), CHECK(check_hook, hooks), "[maybe:]FILE", "hook that is for it, or may be" },
         { "--guard-devices", 0, FLAG(guard_devices), "forbid all other devices, as the unit does not" },
+        { "--own-cgroup", 0, FLAG(own_cgroup), "keep the payload from lifting the unit's limits" },
         { "--state-dir", 0, STRING(state_dir), CHECK(path_value_check, state_dir), "DIR",
           "the container's directory on /run" },
         { "--timing", 0, FLAG(timing), "say where the time of the start went" },

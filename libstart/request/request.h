@@ -117,6 +117,7 @@ typedef struct ContainerRequest {
         bool no_new_privileges;
         bool privileged;    /* all capabilities and devices, no filter that nobody asked for, nothing masked */
         bool guard_devices; /* the unit allows all devices: libstart forbids the others */
+        bool own_cgroup;    /* the unit has limits, which the payload is not to lift */
         bool unconfined;    /* no seccomp filter */
         bool host_limits;   /* no limits but the unit's; then there are no ulimits */
         bool interactive;   /* a standard input that never ends, where there is none */

@@ -4,6 +4,7 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/exit-codes.h"
+#include "libstart/base/fd.h"
 #include "libstart/base/paths.h"
 #include "libstart/base/user-view.h"
 #include "libstart/health/health-start.h"
@@ -33,6 +34,7 @@
 #include "libstart/systemd/unit-failure.h"
 #include "libstart/systemd/unit-restart.h"
 #include "libstart/userns/owner.h"
+#include "libstart/value/runtime-kind.h"
 #include "libstart/volume/requested-mounts.h"
 #include "libstart/volume/volume-owners.h"
 
@@ -71,6 +73,7 @@ struct Start {
         Description description;
         GBytes *filter;
         HealthPlan *health; /* or NULL */
+        int cgroup;         /* the payload's own, or -1 */
 
         /* connected */
         PayloadLog log;
@@ -99,6 +102,7 @@ static void start_free(Start *start) {
         payload_plan_clear(&start->payload);
         g_clear_pointer(&start->filter, g_bytes_unref);
         health_plan_free(start->health);
+        fd_close(&start->cgroup);
         payload_log_close(&start->log);
         payload_notify_close(&start->notify);
         g_free(start);
@@ -114,6 +118,7 @@ static Start *start_new(void) {
                 .userns = USER_NAMESPACE_NULL,
                 .network = NETWORK_NULL,
                 .secrets = { .mount = -1 },
+                .cgroup = -1,
                 .log = PAYLOAD_LOG_NULL,
                 .notify = PAYLOAD_NOTIFY_NULL,
         };
@@ -335,9 +340,16 @@ static bool require_workdir(const Start *start, GError **error) {
         return root_file_check_directory(start->root.fd, workdir, error);
 }
 
-static bool enter_own_cgroup(const Start *start, GError **error) {
-        return !start->payload.is_systemd ||
-               own_cgroup_enter(user_namespace_uid(&start->userns, 0), user_namespace_gid(&start->userns, 0), error);
+/* libcrun clones the payload into it. runc has one itself, and what gVisor runs sees none of the host's. */
+static bool make_own_cgroup(Start *start, GError **error) {
+        const char *runtime = start->request.runtime;
+
+        if (start->payload.is_systemd)
+                return own_cgroup_enter(user_namespace_uid(&start->userns, 0), user_namespace_gid(&start->userns, 0),
+                                        error);
+        if (!start->request.own_cgroup || (runtime && runtime_kind_find(runtime) != RUNTIME_CRUN))
+                return true;
+        return own_cgroup_make(&start->cgroup, error) && (!runtime || own_cgroup_join(start->cgroup, error));
 }
 
 static bool find_filter(Start *start, GError **error) {
@@ -367,7 +379,7 @@ static bool prepare(Start *start, GError **error) {
             !require_workdir(start, error) ||
             !etc_files_check(request, description->mounts, start->state_dir.private_path, error) ||
             !health_prepare(request, start->root.health, start->state_dir.path, &start->health, error) ||
-            !guard_devices(start, error) || !enter_own_cgroup(start, error) ||
+            !guard_devices(start, error) || !make_own_cgroup(start, error) ||
             (request->keep_groups && !owner_keep_groups(request->host_access.owner, error)) ||
             (request->id_file && !id_file_write(request, error)))
                 return false;
@@ -397,6 +409,7 @@ static int run(Start *start, int listen_fds, GError **error) {
                         .secrets_place = start->secrets.place,
                         .request = &start->request,
                         .userns = &start->userns,
+                        .cgroup = start->cgroup >= 0 ? &start->cgroup : NULL,
                         .preserve_fds = listen_fds,
                         .report = &start->report,
                         .timing = start->timing,

@@ -29,6 +29,7 @@ typedef struct RuntimeContainer {
         const char *secrets_place;
         const ContainerRequest *request; /* for the mounts */
         const UserNamespace *userns;
+        const int *cgroup;  /* open on the one that the payload begins in; NULL: libstart's own */
         int preserve_fds;   /* descriptors from 3 on that the payload inherits */
         ExecReport *report; /* its writer sits on descriptor 3 + preserve_fds */
         Timing *timing;

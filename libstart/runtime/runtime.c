@@ -222,7 +222,8 @@ int runtime_run(const RuntimeContainer *container, GError **error) {
                 .keep_dev = has_bound_dev(container),
                 .keep_std_streams = true, /* see service/payload-log.h and service/payload-input.h */
                 .force_no_cgroup = true,  /* systemd has made the cgroup, with the unit's limits */
-                .no_new_keyring = true,   /* it would have the container's name: runtime-hooks.c */
+                .cgroup_dirfd = container->cgroup,
+                .no_new_keyring = true, /* it would have the container's name: runtime-hooks.c */
                 .detach = container->request->detach,
                 .custom_handler = runtime_hooks_handler(),
                 .custom_handler_cookie = &hooks,

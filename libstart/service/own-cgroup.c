@@ -32,6 +32,47 @@ static bool is_delegated(int directory) {
         return n == 1 && mark[0] == '1';
 }
 
+/* What a payload before has set in one that stayed, as "frozen", is not for this one. */
+static bool make(int directory) {
+        bool made = mkdirat(directory, OWN_CGROUP, 0755) == 0;
+
+        if (!made && errno == EEXIST && unlinkat(directory, OWN_CGROUP, AT_REMOVEDIR) == 0)
+                made = mkdirat(directory, OWN_CGROUP, 0755) == 0;
+        return made || errno == EEXIST || errno == EBUSY;
+}
+
+/* Returns the service's, or -1. path: transfer full. */
+static int open_services(char **path, GError **error) {
+        g_autofree char *cgroup = process_find_cgroup(0);
+        _cleanup_close_ int directory = -1;
+
+        *path = g_strconcat(ROOT, cgroup, NULL);
+        directory = cgroup ? open(*path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+        if (directory < 0)
+                return error_negative_errno(error, cgroup ? errno : ENOENT,
+                                            "Cannot open the service's control group");
+        if (write_at(directory, "cgroup.max.descendants", DESCENDANTS_MAX) &&
+            write_at(directory, "cgroup.max.depth", DEPTH_MAX) && make(directory))
+                return fd_steal(&directory);
+        return error_negative_errno(error, errno, "Cannot give the payload a control group of its own ('%s/%s')",
+                                    *path, OWN_CGROUP);
+}
+
+bool own_cgroup_make(int *ret, GError **error) {
+        g_autofree char *path = NULL;
+        _cleanup_close_ int directory = open_services(&path, error);
+
+        if (directory < 0)
+                return false;
+        *ret = openat(directory, OWN_CGROUP, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        return *ret >= 0 || error_set_errno(error, errno, "Cannot open '%s/%s'", path, OWN_CGROUP);
+}
+
+bool own_cgroup_join(int cgroup, GError **error) {
+        return write_at(cgroup, "cgroup.procs", "0") ||
+               error_set_errno(error, errno, "Cannot go into the payload's control group");
+}
+
 /* Each by itself: one that cannot be had is left out. */
 static void pass_on_controllers(int directory, const char *path) {
         g_autofree char *file = g_build_filename(path, "cgroup.controllers", NULL), *text = NULL;
@@ -64,18 +105,14 @@ static bool give(int directory, uid_t uid, gid_t gid) {
 }
 
 bool own_cgroup_enter(uid_t uid, gid_t gid, GError **error) {
-        g_autofree char *cgroup = process_find_cgroup(0), *path = g_strconcat(ROOT, cgroup, NULL);
-        _cleanup_close_ int directory = cgroup ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+        g_autofree char *path = NULL;
+        _cleanup_close_ int directory = open_services(&path, error);
 
         if (directory < 0)
-                return error_set_errno(error, cgroup ? errno : ENOENT, "Cannot open the service's control group");
-        if (!write_at(directory, "cgroup.max.descendants", DESCENDANTS_MAX) ||
-            !write_at(directory, "cgroup.max.depth", DEPTH_MAX) ||
-            (mkdirat(directory, OWN_CGROUP, 0755) < 0 && errno != EEXIST) ||
-            !write_at(directory, OWN_CGROUP "/cgroup.procs", "0") || !give(directory, uid, gid))
-                return error_set_errno(error, errno,
-                                       "Cannot give the payload, an init, a control group of its own ('%s/%s')", path,
-                                       OWN_CGROUP);
+                return false;
+        if (!write_at(directory, OWN_CGROUP "/cgroup.procs", "0") || !give(directory, uid, gid))
+                return error_set_errno(error, errno, "Cannot give the payload, an init, its control group ('%s/%s')",
+                                       path, OWN_CGROUP);
         if (is_delegated(directory))
                 pass_on_controllers(directory, path);
         else

@@ -5,12 +5,19 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* A payload that is an init writes to its cgroup file system. Were that of the service itself the root of what it
- * sees, it would depend on how the host has mounted it (nsdelegate) whether it could lift MemoryMax= and the other
- * limits. So it gets a cgroup below the service's, and with it the controllers that systemd has delegated. How many
- * cgroups it can make there is limited. */
+/* Who can write to the cgroup that a cgroup namespace of his begins in can lift its limits, MemoryMax= and the like:
+ * "nsdelegate" forbids that only to those whose own namespace begins there, and a second one, made a cgroup further
+ * below, does not. An init has that file system; a payload that is root mounts it in a user namespace of its own. So
+ * it gets a cgroup below the service's, and nobody sees the service's from there. How many cgroups it can make is
+ * limited: systemd walks through them. */
 #define OWN_CGROUP "payload"
 
-/* Make that cgroup, and go into it. `uid`, `gid`: the host's ids of the container's root, whose it becomes. Fails
- * where it cannot. */
+/* Make that cgroup. *ret is open on it. Fails where it cannot. */
+bool own_cgroup_make(int *ret, GError **error);
+
+/* Go into it; that may take 10 ms. */
+bool own_cgroup_join(int cgroup, GError **error);
+
+/* Both, for an init, with the controllers that systemd has delegated. `uid`, `gid`: the host's ids of the container's
+ * root, whose it becomes. */
 bool own_cgroup_enter(uid_t uid, gid_t gid, GError **error);

@@ -385,6 +385,30 @@ echo $$ >/sys/fs/cgroup/many1/cgroup.procs; echo 1 >/sys/fs/cgroup/many1/cgroup.
     machine.wait_for(lambda: machine.run('test -e /sys/fs/cgroup/system.slice/cold.service', check=False).status != 0)
 
 
+def test_a_payload_lifts_no_limit_of_its_service(machine):
+    """What is above the mount of its own is not to be seen: "nsdelegate" keeps nobody from it who has gone further below. The
+    machine has no controllers, so it tries the limits that each cgroup has; tests/vm/scenarios/limits.py has the others."""
+    machine.build('life/lift.c', '/srv/lift')
+    for name, more, service in (
+            ('plain', '', 'MemoryMax=1G'), ('able', 'AddCapability=CAP_SYS_ADMIN', 'CPUQuota=90%'),
+            ('checked', 'HealthCmd=true\nHealthInterval=1h', 'TasksMax=100'),
+            # What systemd's own filters forbid first.
+            ('filtered', '', 'CPUWeight=20\nSystemCallFilter=~clone3\nSystemCallErrorNumber=ENOSYS')):
+        group = f'/sys/fs/cgroup/system.slice/{name}.service'
+        pid = container(machine, name, '/lift', more=f'Volume=/srv/lift:/lift:ro\n{more}', service=service + '\nKillSignal=SIGKILL')
+        machine.wait_for(lambda name=name: 'tried' in machine.journal(name))
+        assert 'mounted' in machine.journal(name), machine.journal(name)
+        limits = machine.run(f'cat {group}/cgroup.max.depth {group}/cgroup.max.descendants').out.split()
+        assert limits == ['32', '4096'], (name, limits)
+        cgroups = cgroups_of(machine, pid)
+        assert len(cgroups) > 1 and all(f'/{name}.service/payload' in c for c in cgroups), (name, cgroups)
+        assert machine.run(f'cat {group}/cgroup.procs').out == '', name
+        # What comes in has the same.
+        assert machine.run(f'keyturnctl exec {name} busybox grep ^0 /proc/self/cgroup').out == '0::/\n', name
+        machine.run(f'systemctl restart {name} && systemctl stop {name}')
+        machine.wait_for(lambda group=group: machine.run(f'test -e {group}', check=False).status != 0)
+
+
 def test_systemd_as_payload(machine):
     """A real one, of the machine's own programs."""
     machine.run('mkdir -p /srv/sys/usr; for l in bin sbin lib lib64; do [ -L /$l ] && cp -a /$l /srv/sys/; done; '

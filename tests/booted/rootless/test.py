@@ -34,6 +34,21 @@ def test_a_user_without_further_ids(machine):
         as_user(machine, 'systemctl --user restart keyturn-view')
 
 
+def test_a_payload_lifts_no_limit_of_its_service(machine):
+    """The service's cgroup is the user's, as whom the payload is root."""
+    machine.build('life/lift.c', '/srv/lift')
+    start(machine, keys='Volume=/srv/lift:/lift:ro\nHealthCmd=true\nHealthInterval=1h', command='/lift\n[Service]\nCPUWeight=20\n[Container]')
+    machine.wait_for(lambda: 'tried' in journal(machine))
+    pid = show(machine, 'mine', 'MainPID')
+    group = '/sys/fs/cgroup' + show(machine, 'mine', 'ControlGroup')
+    assert 'mounted' in journal(machine), journal(machine)
+    assert machine.run(f'cat {group}/cgroup.max.depth {group}/cgroup.max.descendants').out.split() == ['32', '4096']
+    assert machine.run(f'cat {group}/cgroup.procs').out == '' and f'{group}/payload' in '/sys/fs/cgroup' + machine.run(f'sed -n s/^0:://p /proc/{pid}/cgroup').out
+    assert inside(machine, 'echo $((6 * 7))') == '42'
+    as_user(machine, 'systemctl --user stop mine')
+    machine.wait_for(lambda: machine.run(f'test -e {group}', check=False).status != 0)
+
+
 def test_nothing_of_a_start_stays(machine):
     """The payload, and the relay with its workers, which holds the namespaces of all."""
     for name in ('one', 'two', 'three'):

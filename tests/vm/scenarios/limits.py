@@ -45,6 +45,25 @@ MemoryMax=32M
 MemorySwapMax=0
 '''
 
+# A payload that is root sees its cgroup where it mounts it itself, and from a namespace that begins below it could write to it.
+LIFT = '''
+[Container]
+Rootfs=/srv/own
+Volume=/usr:/usr:ro
+Volume=/etc/lift:/lift:ro
+Network=none
+PidsLimit=20
+Exec=sh /lift
+[Service]
+MemoryMax=32M
+CPUQuota=50%
+'''
+ATTACK = r'''
+attack='cd /mnt && for file in memory.max memory.swap.max pids.max cpu.max; do echo max >$file; done; echo tried'
+unshare -UrmC sh -c "mount -t cgroup2 none /mnt && mkdir /mnt/below && echo 0 >/mnt/below/cgroup.procs && unshare -C sh -c '$attack'"
+sleep 1000
+'''
+
 SCRIPT = r'''
 value() { systemctl show --property="$2" --value "$1.service"; }
 group() { echo "/sys/fs/cgroup$(value "$1" ControlGroup)"; }
@@ -84,9 +103,17 @@ for i in $(seq 24); do
 done
 echo "cpu $before $after $at $end $(awk '$1 == "nr_throttled" { print $2 }' "$(group busy)/cpu.stat")"
 
-echo "procs $(grep -cx "$(value busy MainPID)" "$(group busy)/cgroup.procs")"
+mkdir -p /srv/own/{usr,proc,sys,dev,run,tmp,mnt,etc}
+for link in bin sbin lib lib64; do [ ! -L /$link ] || cp -a /$link /srv/own/; done
+systemctl start lift.service
+for i in $(seq 300); do journalctl --quiet --output=cat --unit=lift | grep tried && break; sleep 0.1; done >/dev/null
+echo "lift $(journalctl --quiet --output=cat --unit=lift | grep -c tried)" \
+     "$(cd "$(group lift)" && cat memory.max memory.swap.max pids.max cpu.max | xargs)"
+systemctl stop lift.service
+
+echo "procs $(grep -cx "$(value busy MainPID)" "$(group busy)/payload/cgroup.procs")"
 systemd-cgtop --batch --iterations=2 --delay=1 --raw --depth=3 |
-        awk '$1 ~ "busy.service" && !seen { print "cgtop", $1; seen = 1 }'
+        awk '$1 ~ "busy.service$" && !seen { print "cgtop", $1; seen = 1 }'
 systemctl stop tasks.service busy.service
 '''
 
@@ -125,6 +152,8 @@ def run(vm):
             command='dd if=/dev/zero of=/f bs=1M count=64 || df -k / >/out/size', size='4m'),
         'etc/containers/systemd/tasks.container': TASKS,
         'etc/containers/systemd/busy.container': CPU,
+        'etc/containers/systemd/lift.container': LIFT,
+        'etc/lift': ATTACK,
     }, SCRIPT)
     assert report.status == 0, report.trouble()
     said = {line.split(' ', 1)[0]: line.split()[1:] for line in report.out.splitlines()}
@@ -139,7 +168,9 @@ def run(vm):
     vm.measured('CPU time of a container with CPUQuota=10%', round(share * 100), '% ')
     assert 0.05 < share < 0.15 and throttled > 0, f'CPUQuota=10%: used {share:.2f} of a CPU\n{report.trouble()}'
 
-    assert said['procs'] == ['1'], 'the payload is not in its unit\'s own cgroup'
+    assert said['lift'] == ['1', '33554432', 'max', '20', '50000', '100000'], f'{said["lift"]}\n{report.trouble()}'
+
+    assert said['procs'] == ['1'], 'the payload is not in the cgroup below its unit\'s'
     assert said.get('cgtop') == ['system.slice/busy.service'], f'systemd-cgtop: {said.get("cgtop")}'
 
     check_missing_controller(vm)
