@@ -36,6 +36,31 @@ bool directory_make(const char *path, mode_t mode, GError **error) {
         return made || errno == EEXIST || error_set_errno(error, errno, "Cannot make '%s'", path);
 }
 
+static bool check_owner(const char *path, GError **error) {
+        struct stat st;
+
+        if (stat(path, &st) < 0)
+                return errno == ENOENT || error_set_errno(error, errno, "Cannot look at '%s'", path);
+        if ((st.st_uid == 0 || st.st_uid == geteuid()) && !(st.st_mode & S_IWOTH) &&
+            (!(st.st_mode & S_IWGRP) || st.st_gid == 0 || st.st_gid == getegid()))
+                return true;
+        return error_set(
+                error, KT_ERROR_FAILED,
+                "'%s' belongs to user %u, group %u, with mode %04o: others than root can write there. See "
+                "whether what is in it is keyturn's, or remove it; then chown -R root:root and chmod -R go-w",
+                path, st.st_uid, st.st_gid, st.st_mode & 07777);
+}
+
+bool directory_check_owner(const char *path, GError **error) {
+        g_autofree char *above = g_path_get_dirname(path);
+
+        return check_owner(above, error) && check_owner(path, error);
+}
+
+bool directory_make_kept(const char *path, mode_t mode, GError **error) {
+        return directory_make(path, mode, error) && directory_check_owner(path, error);
+}
+
 DIR *directory_open(int fd) {
         int readable = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         DIR *entries = readable >= 0 ? fdopendir(readable) : NULL;

@@ -12,6 +12,14 @@
  * root of a user namespace has to pass. A directory that is there is left as it is. */
 bool directory_make(const char *path, mode_t mode, GError **error);
 
+/* Of a directory in /var/lib/keyturn: can nobody but root write to it, or to the one above? Who can decides what root
+ * does next: which ids a container has, where a file is written. A restore from a backup may have given it to
+ * anybody. One that is not there is nobody's. */
+bool directory_check_owner(const char *path, GError **error);
+
+/* Both. */
+bool directory_make_kept(const char *path, mode_t mode, GError **error);
+
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DIR, closedir)
 
 /* The entries of the directory that `fd` (O_PATH or more) is open on, from the first one on; NULL with errno. */

@@ -50,7 +50,7 @@ int image_lock(const char *name, GError **error) {
         g_autofree char *path = image_path(PATH_IMAGES, name);
         _cleanup_close_ int fd = -1;
 
-        if (!directory_make(PATH_IMAGES, 0700, error))
+        if (!directory_make_kept(PATH_IMAGES, 0700, error))
                 return -1;
         /* Who may open the file may lock it. */
         if ((fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600)) < 0 || !wait_for_lock(fd, name))

@@ -83,7 +83,7 @@ static void remove_file(const char *directory, const char *path) {
 static bool put_aside(const char *mark) {
         g_autofree char *file = g_path_get_basename(mark), *cut = g_build_filename(PATH_CUT, file, NULL);
 
-        return directory_make(PATH_CUT, 0700, NULL) && rename(mark, cut) == 0;
+        return directory_make_kept(PATH_CUT, 0700, NULL) && rename(mark, cut) == 0;
 }
 
 /* A mark of a boot before stays what it is. The descriptor is told of each error from here on, and syncfs(2) of those
@@ -91,7 +91,7 @@ static bool put_aside(const char *mark) {
 bool unsynced_begin(const char *name, Unsynced *ret, GError **error) {
         g_autofree char *path = image_path(PATH_UNSYNCED, name);
 
-        if (!directory_make(PATH_UNSYNCED, 0700, error))
+        if (!directory_make_kept(PATH_UNSYNCED, 0700, error))
                 return false;
         ret->name = g_strdup(name);
         ret->was_cut = unsynced_was_cut(name);

@@ -306,7 +306,8 @@ static char *format_leases(const GPtrArray *attachments) {
 }
 
 static bool write_in(const char *directory, const char *unit, const char *text, GError **error) {
-        return directory_make(directory, 0755, error) && directory_write_file(directory, unit, text, 0644, error);
+        return directory_make_kept(directory, 0755, error) &&
+               directory_write_file(directory, unit, text, 0644, error);
 }
 
 bool lease_table_remember(const LeaseTable *table, const GPtrArray *attachments, GError **error) {

@@ -36,7 +36,9 @@ static bool find_in(const char *directory, const char *name, char **ret, GError 
 }
 
 static bool find_path(const NetworkConf *conf, const char *name, char **ret, GError **error) {
-        return find_in(conf->config_dir, name, ret, error) && (*ret || find_in(PATH_NETWORKS, name, ret, error));
+        return find_in(conf->config_dir, name, ret, error) &&
+               (*ret ||
+                (find_in(PATH_NETWORKS, name, ret, error) && (!*ret || directory_check_owner(PATH_NETWORKS, error))));
 }
 
 static bool is_blank(const char *text, size_t length) {
@@ -223,7 +225,8 @@ bool network_files_write(const NetworkConf *conf, const NetworkDefinition *defin
         if (problem)
                 log_notice("The network '%s' is described in '%s', where Podman does not see it: %s",
                            definition->name, PATH_NETWORKS, problem->message);
-        return write_in(PATH_NETWORKS, definition->name, text, error);
+        return directory_make_kept(PATH_NETWORKS, 0755, error) &&
+               write_in(PATH_NETWORKS, definition->name, text, error);
 }
 
 static bool remove_in(const char *directory, const char *name, GError **error) {

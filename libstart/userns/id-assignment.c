@@ -377,7 +377,7 @@ static bool assign(const IdAssignment *wanted, Record *record, GError **error) {
 int id_directory_lock(const char *directory, GError **error) {
         _cleanup_close_ int fd = -1;
 
-        if (!directory_make(directory, 0700, error))
+        if (!directory_make_kept(directory, 0700, error))
                 return -1;
         fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (fd >= 0 && flock(fd, LOCK_EX) == 0)
@@ -426,7 +426,7 @@ bool id_assignment_find(const IdAssignment *wanted, GArray **ret_uids, GArray **
         g_auto(Record) record = { 0 };
         const UsernsRequest *request = wanted->request;
 
-        if (!read_own(wanted->unit, &record, error) ||
+        if (!directory_check_owner(PATH_IDS, error) || !read_own(wanted->unit, &record, error) ||
             (!fits(&record, wanted, key) && !find_anew(wanted, &record, key, error)))
                 return false;
         *ret_uids = id_range_make_map(&record.uids, request->uids, record.size, ID_UID, error);

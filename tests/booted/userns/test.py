@@ -154,6 +154,26 @@ def test_ids_that_cannot_be_read_are_taken(machine):
     assert one + n <= two or two + m <= one
 
 
+def test_what_others_can_write_decides_nothing(machine):
+    """After a restore from a backup, say: she would choose the ids of root's containers, and files that root writes."""
+    machine.run('id alice || useradd alice; echo precious >/srv/victim; chmod 0600 /srv/victim')
+    start(machine, 'one', 'UserNS=auto')
+    machine.run('systemctl stop one keyturn-userns@one')
+    ids = '/var/lib/keyturn/ids'
+    machine.run(f'cp {ids}/one /run/kept && sed -i "1s/.*/1024 0 1024 0 1024/" {ids}/one && ln -s /srv/victim {ids}/.new')
+    for how in (f'chown alice {ids}', f'chmod 0777 {ids}', f'chgrp alice {ids}; chmod 0770 {ids}', 'chown alice /var/lib/keyturn'):
+        machine.run(how)
+        for name in ('one', 'new'):
+            assert start(machine, name, 'UserNS=auto', check=False).status != 0, (how, name)
+            machine.wait_for(lambda name=name: 'others than root can write there' in
+                             machine.journal(name) + machine.journal(f'keyturn-userns@{name}'))
+        machine.run(f'systemctl reset-failed; chown root:root /var/lib/keyturn {ids}; chmod 0755 /var/lib/keyturn; chmod 0700 {ids}')
+    assert machine.read('/srv/victim') == 'precious\n'
+    machine.run(f'rm {ids}/.new; mv /run/kept {ids}/one')
+    start(machine, 'one', 'UserNS=auto')
+    assert extents(machine, 'one')[0][1] > 0
+
+
 def test_all_ids_are_used(machine):
     machine.run('rm -rf /var/lib/keyturn/ids')
     start(machine, 'one', 'UserNS=auto:size=600')
