@@ -349,7 +349,8 @@ static bool make_own_cgroup(Start *start, GError **error) {
                                         error);
         if (!start->request.own_cgroup || (runtime && runtime_kind_find(runtime) != RUNTIME_CRUN))
                 return true;
-        return own_cgroup_make(&start->cgroup, error) && (!runtime || own_cgroup_join(start->cgroup, error));
+        return own_cgroup_make(&start->cgroup, error) &&
+               (!runtime || start->cgroup < 0 || own_cgroup_join(start->cgroup, error));
 }
 
 static bool find_filter(Start *start, GError **error) {

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -58,10 +60,20 @@ static int open_services(char **path, GError **error) {
                                     *path, OWN_CGROUP);
 }
 
+static bool is_unified(void) {
+        struct statfs fs;
+
+        return statfs(ROOT, &fs) < 0 || fs.f_type == CGROUP2_SUPER_MAGIC;
+}
+
 bool own_cgroup_make(int *ret, GError **error) {
         g_autofree char *path = NULL;
-        _cleanup_close_ int directory = open_services(&path, error);
+        _cleanup_close_ int directory = -1;
 
+        *ret = -1;
+        if (!is_unified())
+                return true;
+        directory = open_services(&path, error);
         if (directory < 0)
                 return false;
         *ret = openat(directory, OWN_CGROUP, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

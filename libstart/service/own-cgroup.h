@@ -12,7 +12,8 @@
  * limited: systemd walks through them. */
 #define OWN_CGROUP "payload"
 
-/* Make that cgroup. *ret is open on it. Fails where it cannot. */
+/* Make that cgroup. *ret is open on it, or -1 where limits are those of cgroup v1, which no payload can mount. Fails
+ * where it cannot. */
 bool own_cgroup_make(int *ret, GError **error);
 
 /* Go into it; that may take 10 ms. */
