@@ -177,6 +177,7 @@ static LaunchArgs *pick_args(const Conversion *container, const OwnName *own, bo
         copy(args->gidmaps, from->gidmaps, own);
         args->subuidname = replace(from->subuidname, own);
         args->subgidname = replace(from->subgidname, own);
+        args->runtime = g_strdup(from->runtime);
         args->image = of_image ? own_name_replace(from->image, own) : g_strdup("-");
         if (of_image) {
                 args->name = own_name_replace(from->name, own);

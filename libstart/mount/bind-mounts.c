@@ -210,7 +210,7 @@ static bool map_owners(int mount, const ContainerMount *wanted, const char *map,
         if (!*map)
                 return map_as_container(mount, wanted, userns, error);
         if (id_map_parse_mount(map, userns->uids, userns->gids, &uids, &gids, error))
-                fd = userns_descriptor_make(uids, gids, error);
+                fd = userns_descriptor_make(uids, gids, 0, error);
         return fd >= 0 && id_mapped_mount_set(mount, fd, wanted->oci->source, error);
 }
 

@@ -216,7 +216,7 @@ static bool find_user_namespace(Command *command, UserNamespace *ret, GError **e
         if (!ret->uids || ret->fd >= 0)
                 return true;
         if (!ret->path)
-                return (ret->fd = userns_descriptor_make(ret->uids, ret->gids, error)) >= 0;
+                return (ret->fd = userns_descriptor_make(ret->uids, ret->gids, ret->maker, error)) >= 0;
         ret->fd = open(ret->path, O_RDONLY | O_CLOEXEC);
         return ret->fd >= 0 || error_set_errno(error, errno, "Cannot open '%s'", ret->path);
 }

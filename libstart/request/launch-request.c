@@ -317,6 +317,7 @@ static void request_init(const LaunchArgs *args, ContainerRequest *ret) {
  * these has none. */
 static void complete(ContainerRequest *request) {
         request->no_new_privileges |= request->userns.is_dynamic;
+        request->userns.is_programs = request->runtime;
         request->unconfined |= request->privileged && !request->seccomp_profile;
         request->label.disable |= request->pid.host || request->ipc.host ||
                                   (request->privileged && !label_request_has_parts(&request->label));

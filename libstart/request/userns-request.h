@@ -30,6 +30,7 @@ typedef struct UsernsRequest {
         const GPtrArray *uidmaps, *gidmaps; /* values of --uidmap and --gidmap */
         const char *owner;           /* USER[:GROUP] of the host; NULL: root's. The mode is OWNED or KEEP_ID then */
         bool is_dynamic;             /* as DynamicUser= of systemd's; the mode is DYNAMIC then */
+        bool is_programs;            /* another OCI runtime (--runtime-program) makes or enters it */
         const char *subuid, *subgid; /* whose ids in /etc/subuid and /etc/subgid are mapped first; NULL: nobody's */
 } UsernsRequest;
 

@@ -67,8 +67,8 @@ static bool pin_found(const char *unit, UserNamespace *userns, GError **error) {
         if (!userns->uids || userns->is_pinned)
                 return true;
         if (userns->fd < 0)
-                userns->fd = userns_descriptor_make(userns->uids, userns->gids, error);
-        return userns->fd >= 0 && userns_pin_make(unit, userns->fd, userns->uids, userns->gids, error);
+                userns->fd = userns_descriptor_make(userns->uids, userns->gids, userns->maker, error);
+        return userns->fd >= 0 && userns_pin_make(unit, userns->fd, userns->uids, userns->gids, userns->maker, error);
 }
 
 static bool pin(const char *unit, ContainerRequest *request, GError **error) {

@@ -23,6 +23,7 @@
 #include "libstart/runtime/exec-label.h"
 #include "libstart/runtime/runtime-hooks.h"
 #include "libstart/runtime/runtime-state.h"
+#include "libstart/userns/userns-maker.h"
 
 /* libcrun's half of a start, and what is ours in it. For libcrun keyturn is a handler: a table of functions for the
  * steps that somebody else takes in its place. libcrun made handlers for programs that run something else than a
@@ -31,7 +32,7 @@
  *   libcrun                                ours
  *
  *   makes the container's process, with
- *   namespaces
+ *   namespaces                           change_user: in whose name the user namespace is made
  *      goes on in the parent, meanwhile:   configure(NAMESPACES): a session keyring; the root is attached, in the
  *                                          container's mount namespace and nowhere else; what mounts.h can mount
  *      host name, limits
@@ -220,9 +221,21 @@ static int write_status(void *cookie, libcrun_container_t *crun, pid_t pid, libc
         return r < 0 ? r : 1;
 }
 
+/* The container's process becomes its root as soon as that has an id. */
+static int change_user(void *cookie, bool back, libcrun_error_t *err) {
+        const RuntimeHooks *hooks = cookie;
+        uid_t maker = hooks->container->userns->maker;
+        GError *error = NULL;
+
+        if (back)
+                userns_maker_leave(maker);
+        return back || userns_maker_become(maker, &error) ? 0 : fail(error, err);
+}
+
 struct custom_handler_s *runtime_hooks_handler(void) {
         static struct custom_handler_s handler = {
                 .name = "keyturn",
+                .change_user = change_user,
                 .configure_container = configure,
                 .set_mounts = set_mounts,
                 .pivot_root = pivot_root,

@@ -266,6 +266,16 @@ bool runtime_adopt(const RuntimeContainer *container, pid_t process, GError **er
         return false;
 }
 
+/* What may get no signal is there: a container's root is none of ours for who has not CAP_KILL (keyturn-userns@). */
+static int is_running(libcrun_container_status_t *status, libcrun_error_t *err) {
+        int running = libcrun_is_container_running(status, err);
+
+        if (running >= 0 || crun_error_get_errno(err) != EPERM)
+                return running;
+        libcrun_error_release(err);
+        return libcrun_check_pid_valid(status, err);
+}
+
 /* Where the state cannot be read, whoever wrote it was killed meanwhile. */
 bool runtime_is_running(const char *state_root, const char *id) {
         libcrun_container_status_t status = { 0 };
@@ -273,7 +283,7 @@ bool runtime_is_running(const char *state_root, const char *id) {
         int running = 0;
 
         if (libcrun_read_container_status(&status, state_root, id, &err) >= 0)
-                running = libcrun_is_container_running(&status, &err);
+                running = is_running(&status, &err);
         if (err)
                 libcrun_error_release(&err);
         libcrun_free_container_status(&status);

@@ -19,6 +19,7 @@
 #include "libstart/userns/id-assignment.h"
 #include "libstart/userns/subid.h"
 #include "libstart/userns/userns-descriptor.h"
+#include "libstart/userns/userns-maker.h"
 
 #define USER "containers" /* as podman calls it */
 #define MIN_IDS 1024U     /* podman's limits for what it finds out by itself */
@@ -342,6 +343,7 @@ static bool choose_both(const IdAssignment *wanted, Record *record, bool is_need
         g_autoptr(GArray) used_uids = g_array_new(FALSE, FALSE, sizeof(IdRange)), uids = NULL;
         g_autoptr(GArray) used_gids = g_array_new(FALSE, FALSE, sizeof(IdRange)), gids = NULL;
         g_autoptr(StoreConf) conf = NULL;
+        const IdRange makers = { USERNS_MAKER_FIRST, USERNS_MAKERS };
 
         if (!find_available(&uids, &gids, error) || !(conf = store_conf_load("", NULL, error)) ||
             !used_ids_read(conf, user_view_is_entered(), used_uids, used_gids, error))
@@ -350,6 +352,7 @@ static bool choose_both(const IdAssignment *wanted, Record *record, bool is_need
                 leave_out_all(uids, used_uids);
                 leave_out_all(gids, used_gids);
         }
+        g_array_append_val(used_uids, makers);
         add_own(wanted->request->uids, used_uids);
         add_own(wanted->request->gids, used_gids);
         if (!add_others(wanted, is_needed, used_uids, used_gids, error))

@@ -16,6 +16,7 @@
 #include "libstart/userns/subid.h"
 #include "libstart/userns/user-namespace.h"
 #include "libstart/userns/userns-descriptor.h"
+#include "libstart/userns/userns-maker.h"
 #include "libstart/userns/userns-pin.h"
 #include "libstart/value/id-map.h"
 #include "libstart/value/names.h"
@@ -131,7 +132,7 @@ static bool find(const IdAssignment *wanted, UserNamespace *ret, GError **error)
 static bool find_pinned(const IdAssignment *wanted, UserNamespace *ret, GError **error) {
         g_autofree char *unit = name_ahead_unit("userns", wanted->unit);
 
-        ret->fd = userns_pin_open(wanted->unit, ret->uids, ret->gids, &ret->path);
+        ret->fd = userns_pin_open(wanted->unit, ret->uids, ret->gids, ret->maker, &ret->path);
         if (ret->fd < 0 && !unit_restart(unit, error)) {
                 unit_failure_explain(unit, error);
                 return false;
@@ -142,7 +143,7 @@ static bool find_pinned(const IdAssignment *wanted, UserNamespace *ret, GError *
                         return false;
         }
         if (ret->fd < 0)
-                ret->fd = userns_pin_open(wanted->unit, ret->uids, ret->gids, &ret->path);
+                ret->fd = userns_pin_open(wanted->unit, ret->uids, ret->gids, ret->maker, &ret->path);
         ret->is_pinned = ret->fd >= 0;
         return ret->is_pinned ||
                error_set(error, KT_ERROR_FAILED, "The container's user namespace is not there: %s makes it", unit);
@@ -153,16 +154,22 @@ static bool find_any(const IdAssignment *wanted, UserNamespace *ret, GError **er
         g_autofree char *path = NULL;
 
         if (wanted->request->mode == USERNS_AUTO)
-                ret->fd = userns_pin_open(wanted->unit, ret->uids, ret->gids, &path);
+                ret->fd = userns_pin_open(wanted->unit, ret->uids, ret->gids, ret->maker, &path);
         ret->is_pinned = ret->fd >= 0;
         if (ret->fd < 0)
-                ret->fd = userns_descriptor_make(ret->uids, ret->gids, error);
+                ret->fd = userns_descriptor_make(ret->uids, ret->gids, ret->maker, error);
         return ret->fd >= 0;
 }
 
 /* Its ids are those of the view: its own namespace, and that of its pod. */
 static bool is_views(const UsernsRequest *request) {
         return user_view_is_entered() && (request->mode == USERNS_HOST || request->mode == USERNS_PATH);
+}
+
+/* In a user's view all that is made counts as the user's already. Other runtimes make one as root; and where runc
+ * enters one, the owner's rights let it set limits on machines whose root has not CAP_SYS_RESOURCE. */
+static uid_t find_maker(const IdAssignment *wanted) {
+        return user_view_is_entered() || wanted->request->is_programs ? 0 : userns_maker_find(wanted->unit);
 }
 
 bool user_namespace_find(const IdAssignment *wanted, UserNamespace *ret, GError **error) {
@@ -173,6 +180,7 @@ bool user_namespace_find(const IdAssignment *wanted, UserNamespace *ret, GError 
         if (!ret->uids)
                 return true;
         userns_hide_process();
+        ret->maker = find_maker(wanted);
         if (user_view_is_entered() && !is_views(wanted->request) &&
             !userns_descriptor_split(&ret->uids, &ret->gids, error))
                 return false;

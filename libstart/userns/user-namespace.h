@@ -13,6 +13,7 @@ typedef struct UserNamespace {
         GArray *uids, *gids; /* finished maps (id-map.h); NULL: it has the host's namespace */
         int fd;              /* a namespace with these maps, for mounts; -1: every id is itself */
         bool is_pinned;      /* it was made ahead */
+        uid_t maker;         /* in whose name it is made, if it is: userns-maker.h; 0: this process's */
         char *path;          /* of the one that the container is to enter; NULL: it gets a new one */
 } UserNamespace;
 

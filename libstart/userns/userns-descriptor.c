@@ -15,6 +15,7 @@
 #include "libstart/base/user-view.h"
 #include "libstart/store/used-ids.h"
 #include "libstart/userns/userns-descriptor.h"
+#include "libstart/userns/userns-maker.h"
 #include "libstart/value/id-map.h"
 
 /* A namespace begins with a process, whose pages a fork(2) would have to copy the tables of: 25 ms for 512 MiB. This
@@ -123,16 +124,21 @@ static int make_in_view(const GArray *uids, const GArray *gids, GError **error) 
         return fd;
 }
 
-int userns_descriptor_make(const GArray *uids, const GArray *gids, GError **error) {
+int userns_descriptor_make(const GArray *uids, const GArray *gids, uid_t maker, GError **error) {
         Child child = { .namespace = -1, .errnum = ECANCELED };
+        int errnum;
         pid_t pid;
 
         if (user_view_is_entered())
                 return make_in_view(uids, gids, error);
+        if (!userns_maker_become(maker, error))
+                return -1;
         pid = make_ended_child(&child);
+        errnum = errno;
+        userns_maker_leave(maker);
         if (pid < 0)
-                return error_negative_errno(error, errno, "Cannot make a user namespace%s",
-                                            errno == ENOSPC ? " (see the sysctl user.max_user_namespaces)" : "");
+                return error_negative_errno(error, errnum, "Cannot make a user namespace%s",
+                                            errnum == ENOSPC ? " (see the sysctl user.max_user_namespaces)" : "");
         if (child.namespace < 0)
                 error_set_errno(error, child.errnum, "Cannot open a user namespace");
         else if (!write_map(pid, "uid_map", uids, error) || !write_map(pid, "gid_map", gids, error))

@@ -3,6 +3,7 @@
 
 #include <glib.h>
 #include <stdbool.h>
+#include <sys/types.h>
 
 /* User namespaces without a process in them, by their descriptors. */
 
@@ -12,9 +13,9 @@
  * CAP_SYS_PTRACE here. */
 void userns_hide_process(void);
 
-/* Makes one with these maps (id-map.h). It ends with its descriptor, and the mounts that use it. -1 on errors.
- * 0.1 ms, whatever the size of the calling process. */
-int userns_descriptor_make(const GArray *uids, const GArray *gids, GError **error);
+/* Makes one with these maps (id-map.h), in the name of `maker` (userns-maker.h; 0: of root, for mounts). It ends with
+ * its descriptor, and the mounts that use it. -1 on errors. 0.1 ms, whatever the size of the calling process. */
+int userns_descriptor_make(const GArray *uids, const GArray *gids, uid_t maker, GError **error);
 
 /* The maps of a namespace, as they are seen from ours. Transfer full. */
 bool userns_descriptor_read(int fd, GArray **ret_uids, GArray **ret_gids, GError **error);

@@ -20,10 +20,11 @@ static char *find_directory(const char *unit) {
         return g_build_filename(PATH_USERNS, unit, NULL);
 }
 
-static char *find_path(const char *unit, const GArray *uids, const GArray *gids) {
+static char *find_path(const char *unit, const GArray *uids, const GArray *gids, uid_t maker) {
         g_autofree char *uid_text = id_map_format(uids), *gid_text = id_map_format(gids);
-        g_autofree char *both = g_strconcat(uid_text, "\n", gid_text, NULL);
-        g_autofree char *name = g_compute_checksum_for_string(G_CHECKSUM_SHA256, both, -1);
+        g_autofree char *maker_text = maker == 0 ? g_strdup("") : g_strdup_printf("\n%u", maker);
+        g_autofree char *all = g_strconcat(uid_text, "\n", gid_text, maker_text, NULL);
+        g_autofree char *name = g_compute_checksum_for_string(G_CHECKSUM_SHA256, all, -1);
 
         return g_build_filename(PATH_USERNS, unit, name, NULL);
 }
@@ -51,8 +52,8 @@ bool userns_pin_remove(const char *unit, GError **error) {
                                                   error_set_errno(error, errno, "Cannot remove '%s'", directory));
 }
 
-bool userns_pin_make(const char *unit, int fd, const GArray *uids, const GArray *gids, GError **error) {
-        g_autofree char *directory = find_directory(unit), *path = find_path(unit, uids, gids);
+bool userns_pin_make(const char *unit, int fd, const GArray *uids, const GArray *gids, uid_t maker, GError **error) {
+        g_autofree char *directory = find_directory(unit), *path = find_path(unit, uids, gids, maker);
         char source[64];
         _cleanup_close_ int file = -1;
 
@@ -69,8 +70,8 @@ bool userns_pin_make(const char *unit, int fd, const GArray *uids, const GArray 
         return false;
 }
 
-int userns_pin_open(const char *unit, const GArray *uids, const GArray *gids, char **ret_path) {
-        g_autofree char *path = find_path(unit, uids, gids);
+int userns_pin_open(const char *unit, const GArray *uids, const GArray *gids, uid_t maker, char **ret_path) {
+        g_autofree char *path = find_path(unit, uids, gids, maker);
         int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 
         /* What somebody has unmounted is an empty file. */

@@ -245,7 +245,7 @@ def facts(machine, name):
         # Its last line may be there later than what systemd says of its end.
         return {'call userfaultfd', 'Finished'} <= {found[0] for found in map(LAST.match, lines) if found} and lines
     lines = machine.wait_for(said)
-    return {line for line in lines if not line.startswith(('Starting', 'Finished', 'Seccomp filter compiled', 'Couldn', f'{name}.service'))}
+    return {line for line in lines if not line.startswith(('Starting', 'Finished', 'Seccomp filter compiled', 'Couldn', 'The container wants another network', f'{name}.service'))}
 
 
 # Which file stands for one that is hidden, and how a runtime mounts it; crun and runc forget on remounts that the root

@@ -6,6 +6,7 @@ import os
 
 BUSYBOX = 'localhost/test/busybox'
 DEBIAN = 'localhost/test/debian'
+MAKERS = range(2147221504, 2147287040)
 SUBIDS = 'containers:2147483647:2147483648\nalice:500000:65536\nbob:600000:65536\n'
 
 
@@ -186,6 +187,18 @@ def test_all_ids_are_used(machine):
     assert [first for _, first, _ in extents(machine, 'one')] == [100400, 100400]
     assert machine.read('/var/lib/keyturn/ids/one').startswith('600 100400 600 ')
     machine.run('test ! -e /var/lib/keyturn/ids/two')
+
+
+def test_ids_of_those_who_make_namespaces_are_nobodys(machine):
+    machine.run('rm -rf /var/lib/keyturn/ids')
+    for file in ('/etc/subuid', '/etc/subgid'):
+        machine.write(file, f'containers:{MAKERS[0]}:{len(MAKERS) + 600}\n')
+    machine.container('one', f'[Container]\nImage={BUSYBOX}\nExec=sleep 1000\nUserNS=auto:size=600\n[Service]\nKillSignal=SIGKILL\n')
+    machine.container('two', f'[Container]\nImage={BUSYBOX}\nExec=sleep 1000\nUserNS=auto:size=2\n')
+    machine.run('systemctl start one')
+    assert extents(machine, 'one')[0] == (0, MAKERS[-1] + 1, 600)
+    assert machine.run('systemctl start two', check=False).status != 0
+    machine.wait_for(lambda: 'No 2 ids in a row are left' in machine.journal())
 
 
 def test_the_first_container_after_an_installation(machine):
@@ -502,3 +515,64 @@ def test_a_hostile_passwd(machine):
         result = start(machine, 'one', 'Rootfs=/run/root:O\nUserNS=auto:size=2000\nUser=app', check=False)
         assert result.status != 0, entry
     machine.run('rm -rf /run/root')
+
+
+KINDS = {
+    'auto': 'UserNS=auto\nNetwork=none',
+    'bridged': 'UserNS=auto\nNetwork=bridge',
+    'kept': 'UserNS=keep-id\nNetwork=none',
+    'mapped': 'UIDMap=0:100000:65536\nGIDMap=0:100000:65536\nNetwork=host',
+    'joined': 'UserNS=auto\nNetwork=ns:/run/joined',
+    'mate': 'Pod=mates.pod',
+}
+
+
+def start_kinds(machine, command, keys='', kinds=KINDS):
+    """Containers whose namespaces are made in all the ways that there are."""
+    machine.write('/etc/containers/systemd/mates.pod', '[Pod]\nUserNS=auto\n')
+    machine.run('umount /run/joined 2>/dev/null; touch /run/joined; unshare --net=/run/joined true')
+    for name in kinds:
+        start(machine, name, f'{kinds[name]}\n{keys}', command)
+
+
+def owner(machine, name):
+    return int(machine.run(f'/srv/owner /proc/{machine.show(name, "MainPID")}/ns/user').out)
+
+
+def test_what_it_takes_of_the_kernels_limits_is_not_roots(machine):
+    """Instances of inotify: without them, systemd's path units and keyturn's services fail."""
+    machine.build('userns/instances.c', '/srv/instances')
+    start_kinds(machine, '/instances', 'Volume=/srv/instances:/instances:ro')
+    for name in KINDS:
+        machine.wait_for(lambda: 'took ' in machine.journal(name))
+        took = int(machine.journal(name).split('took ')[1].split()[0])
+        assert took >= 100, (name, took)  # one does not take another's
+    machine.run('/srv/instances 1')
+
+
+def test_nobody_outside_owns_it(machine):
+    """Who owns it has all capabilities in it: root in a container without one, and who executes a set-user-ID file of its."""
+    machine.build('userns/owner.c', '/srv/owner')
+    start_kinds(machine, 'sleep 1000')
+    owners = {name: owner(machine, name) for name in KINDS}
+    assert all(uid in MAKERS for uid in owners.values()), owners
+    assert len(set(owners.values())) == len(KINDS), owners
+    machine.container('root', f"""
+        [Container]
+        Image={BUSYBOX}
+        Network=none
+        PodmanArgs=--pid=host
+        SeccompProfile=unconfined
+        SecurityLabelDisable=true
+        Exec=sleep 1000
+        [Service]
+        KillSignal=SIGKILL
+    """)
+    machine.run('systemctl start root')
+    for name in KINDS:
+        pid = machine.show(name, 'MainPID')
+        enter = ['nsenter', f'--user=/proc/{pid}/ns/user', 'true']
+        assert machine.run(enter).status == 0
+        assert machine.run(['keyturnctl', 'exec', 'root', *enter], check=False).status != 0, name
+        uid = extents(machine, name)[0][1]
+        assert uid == 0 or machine.run(['setpriv', f'--reuid={uid}', '--clear-groups', *enter], check=False).status != 0, name
