@@ -7,7 +7,6 @@
 #include "generator/convert.h"
 #include "generator/files/names.h"
 #include "generator/network/network-unit.h"
-#include "generator/parts/health.h"
 #include "generator/parts/volumes.h"
 #include "generator/refused.h"
 #include "generator/running.h"
@@ -107,9 +106,10 @@ static bool is_masked(const Run *run, const char *service) {
         const char *kind = is_users ? "/systemd/user/" : "/systemd/system/";
         g_autofree char *runtime = find_place(run, "/run"), *template = name_template_of(service);
 
-        return is_null(run->root, "/etc", kind, service) || is_null("", runtime, kind, service) ||
-               (is_users && is_null("", g_get_user_config_dir(), kind, service)) ||
-               (template && is_masked(run, template));
+        return is_null(run->root, "/etc", kind, service) || is_null(run->root, "/run", kind, service) ||
+               (is_users &&
+                (is_null("", runtime, kind, service) || is_null("", g_get_user_config_dir(), kind, service))) ||
+               (template && !unit_names_maker(run->names, service) && is_masked(run, template));
 }
 
 /* Then it was not made of a .container file, and systemd still knows all of it. */
@@ -300,7 +300,34 @@ static void put_dropins(const Run *run) {
         }
 }
 
-/* The target of a pod goes when none of its containers wants it, as one that is masked does not. */
+static void keep_target(const Run *run, const char *name, const char *container) {
+        g_autofree char *file = g_strconcat(name, ".target.d/" RUNNING_DROPIN, NULL);
+        g_autoptr(GString) text = g_string_new(WRITER_HEAD "[Unit]\nStopWhenUnneeded=no\nIgnoreOnIsolate=yes\n");
+
+        if (!writer_has(run->writer, file))
+                writer_put_file(run->writer, container, file, READERS_ALL, text);
+}
+
+static void keep_targets_of(const Run *run, const char *service, const char *container) {
+        g_autofree char *name = g_path_get_basename(container),
+                        *pod = find_text(container, "\"path\":\"" PATH_POD "/");
+        const char *kube = find_kube(run->names, service, name);
+
+        if (pod) {
+                g_autofree char *target = g_strconcat("keyturn-pod@", pod, NULL);
+
+                keep_target(run, target, container);
+        }
+        if (kube) {
+                g_autofree char *stem = g_strndup(kube, strlen(kube) - strlen(".service")),
+                                *target = g_strconcat("keyturn-kube@", stem, NULL);
+
+                keep_target(run, target, container);
+        }
+}
+
+/* The target of a pod, or of a .kube file, goes when none of its containers wants it, as one that is masked does not.
+ * It is there until the next time that all is read. */
 static void keep_pods(const Run *run) {
         g_autofree char *directory = find_place(run, PATH_RUN);
         g_autoptr(GDir) entries = run->is_dry || run->is_install ? NULL : g_dir_open(directory, 0, NULL);
@@ -310,14 +337,9 @@ static void keep_pods(const Run *run) {
                 g_autofree char *service = named_service(directory, entry),
                                 *state = g_build_filename(directory, entry, NULL), *name = find_container(state),
                                 *container = g_build_filename(state, name, NULL);
-                bool is_kept = name && name_is_unit(service) && runs(run, service) && is_masked(run, service);
-                g_autofree char *pod = is_kept ? find_text(container, "\"path\":\"" PATH_POD "/") : NULL,
-                                *file = g_strconcat("keyturn-pod@", pod ?: "", ".target.d/" RUNNING_DROPIN, NULL);
-                g_autoptr(GString)
-                        text = g_string_new(WRITER_HEAD "[Unit]\nStopWhenUnneeded=no\nIgnoreOnIsolate=yes\n");
 
-                if (pod && !writer_has(run->writer, file))
-                        writer_put_file(run->writer, container, file, READERS_ALL, text);
+                if (name && name_is_unit(service) && runs(run, service) && is_masked(run, service))
+                        keep_targets_of(run, service, container);
         }
 }
 
@@ -346,53 +368,14 @@ static void keep_networks(const Run *run) {
                 g_autofree char *service = named_service(directory, entry), *template = name_template_of(service);
                 const char *asking = unit_names_maker(run->names, service) ? service : template;
 
-                if (!name_is_unit(service) || !is_made(run->names, service) || is_refused(run, service) ||
-                    !runs(run, service))
+                if (!name_is_unit(service) || !runs(run, service))
                         continue;
                 if (is_masked(run, service))
                         asking = NULL;
+                else if (!is_made(run->names, service) || is_refused(run, service))
+                        continue;
                 network_unit_keep(service, asking, needs->str, keyturn_conf_is_users(run->conf), run->writer);
                 keep_ways(run, service, asking, needs->str);
-        }
-}
-
-/* A number of the plan by which the start has its checks run. */
-static guint64 find_number(const char *plan, const char *name) {
-        g_autofree char *start = g_strdup_printf("\n%s ", name);
-        const char *found = strstr(plan, start); /* commands are escaped: each has a line */
-
-        return found ? g_ascii_strtoull(found + strlen(start), NULL, 10) : 0;
-}
-
-static void keep_timer(const Run *run, const char *service, const char *prefix, const char *plan, guint64 usec) {
-        g_autofree char *stem = g_strndup(service, strlen(service) - strlen(".service")),
-                        *template = name_template_of(service), *file = g_strconcat(prefix, stem, ".timer", NULL),
-                        *asked = g_strconcat(prefix, template ?: "", NULL);
-        char *suffix = template ? strrchr(asked, '.') : NULL;
-        g_autofree char *other = suffix ? g_strdup_printf("%.*s.timer", (int) (suffix - asked), asked) : NULL;
-
-        if (usec > 0 && !writer_has(run->writer, file) && (!other || !writer_has(run->writer, other)))
-                health_write_timer(run->writer, plan, file, stem, usec);
-}
-
-/* Whose file asks for no checks any more, or says nothing, has them until it stops, as it was started. Not where
- * systemd filters the payload's system calls: it would not filter those of the checks. */
-static void keep_checks(const Run *run) {
-        g_autofree char *directory = find_place(run, PATH_RUN);
-        g_autoptr(GDir) entries = run->is_dry || run->is_install ? NULL : g_dir_open(directory, 0, NULL);
-        const char *entry;
-
-        while (entries && (entry = g_dir_read_name(entries))) {
-                g_autofree char *service = named_service(directory, entry),
-                                *path = g_build_filename(directory, entry, ".health-plan", NULL), *plan = NULL;
-
-                if (!name_is_unit(service) || !g_file_get_contents(path, &plan, NULL, NULL) || !runs(run, service) ||
-                    find_number(plan, "filters") > 0)
-                        continue;
-                if (find_number(plan, "timer") == 1) /* the generator's */
-                        keep_timer(run, service, HEALTH_TIMERS, path, find_number(plan, "interval"));
-                if (strstr(plan, "\nstartup-command "))
-                        keep_timer(run, service, HEALTH_STARTUP_TIMERS, path, find_number(plan, "startup-interval"));
         }
 }
 
@@ -430,7 +413,6 @@ void running_put(Run *run) {
         put_dropins(run);
         keep_pods(run);
         keep_networks(run);
-        keep_checks(run);
 }
 
 void running_put_networks(const Run *run) {

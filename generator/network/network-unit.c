@@ -379,7 +379,9 @@ void network_unit_keep(const char *service, const char *asking, const char *need
         if (file && writer_has(writer, file))
                 return;
         own_name_find(service, &own);
-        lines = g_strdup_printf("%sBefore=%s.service\nStopPropagatedFrom=%s.service\n", needs, own.full, own.full);
+        /* Without `asking` systemd reads no drop-in of the service, and starts it no more. */
+        lines = g_strdup_printf("%sBefore=%s.service\n%s=%s.service\n", needs, own.full,
+                                asking ? "StopPropagatedFrom" : "BindsTo", own.full);
         write_kept(&own, "network", lines, writer);
         for (size_t i = 0; i < G_N_ELEMENTS(ways) && is_users; i++) /* each is PartOf= that */
                 write_kept(&own, ways[i], "", writer);

@@ -116,11 +116,20 @@ void health_finish(Conversion *container) {
         warn_of_image(container);
 }
 
-void health_write_timer(Writer *writer, const char *path, const char *name, const char *stem, guint64 usec) {
+/* Exactly, as Notify=healthy may wait for it. Stopped with the container, whatever ends that. */
+static void put_timer(const Conversion *container, Writer *writer, const char *prefix, const char *interval) {
+        const Service *service = container->service;
+        g_autofree char *stem = g_strndup(service->name, strlen(service->name) - strlen(".service"));
+        g_autofree char *name = g_strconcat(prefix, stem, ".timer", NULL);
         g_autofree char *instance = g_str_has_suffix(stem, "@") ? g_strconcat(stem, "%i", NULL) : g_strdup(stem);
-        g_autofree char *source = specifiers_escape(path, "%");
+        g_autofree char *path = specifiers_escape(container->source->path, "%");
         g_autoptr(GString) text = g_string_new(NULL);
+        guint64 usec = HEALTH_SPAN_DEFAULT;
 
+        if (interval && !health_interval_parse(interval, &usec, NULL))
+                return;
+        if (usec == 0)
+                return;
         g_string_append_printf(text,
                                "# Made by keyturn-generator from %s\n\n"
                                "[Unit]\n"
@@ -137,20 +146,8 @@ void health_write_timer(Writer *writer, const char *path, const char *name, cons
                                "OnUnitInactiveSec=%" G_GUINT64_FORMAT "us\n"
                                "AccuracySec=1ms\n"
                                "Unit=keyturn-health@%s.service\n",
-                               path, instance, source, instance, usec, instance);
-        writer_put_file(writer, path, name, READERS_ALL, text);
-}
-
-static void put_timer(const Conversion *container, Writer *writer, const char *prefix, const char *interval) {
-        const char *service = container->service->name;
-        g_autofree char *stem = g_strndup(service, strlen(service) - strlen(".service"));
-        g_autofree char *name = g_strconcat(prefix, stem, ".timer", NULL);
-        guint64 usec = HEALTH_SPAN_DEFAULT;
-
-        if (interval && !health_interval_parse(interval, &usec, NULL))
-                return;
-        if (usec > 0)
-                health_write_timer(writer, container->source->path, name, stem, usec);
+                               container->source->path, instance, path, instance, usec, instance);
+        writer_put_file(writer, container->source->path, name, READERS_ALL, text);
 }
 
 static void put_restrictions(const Conversion *container, Writer *writer) {
@@ -174,7 +171,7 @@ void health_put_timers(const Conversion *container, Writer *writer) {
                 put_restrictions(container, writer);
 
         if (has_check(args))
-                put_timer(container, writer, HEALTH_TIMERS, args->health_interval);
+                put_timer(container, writer, "keyturn-health-", args->health_interval);
         if (args->health_startup_cmd && *args->health_startup_cmd)
-                put_timer(container, writer, HEALTH_STARTUP_TIMERS, args->health_startup_interval);
+                put_timer(container, writer, "keyturn-startup-health-", args->health_startup_interval);
 }

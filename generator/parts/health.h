@@ -12,10 +12,3 @@ void health_finish(Conversion *container);
 /* keyturn-health-NAME.timer and keyturn-startup-health-NAME.timer, where the file asks for them. The
  * first check starts them. For an image's own check the timer is made later: no image is looked at here. */
 void health_put_timers(const Conversion *container, Writer *writer);
-
-#define HEALTH_TIMERS "keyturn-health-"
-#define HEALTH_STARTUP_TIMERS "keyturn-startup-health-"
-
-/* One of them, called `name`. Exactly each usec, as Notify=healthy may wait for it, and stopped with the container,
- * whatever ends that. path: what it is made of. stem: of the container's service, without ".service". */
-void health_write_timer(Writer *writer, const char *path, const char *name, const char *stem, guint64 usec);

@@ -71,7 +71,7 @@ static void add_container(GString *samples[], const ContainerUnit *container) {
         append_label(labels, "unit", container->unit);
         add_running(samples, container, labels->str);
         add(samples, ACTIVE, labels->str, "%d", g_str_equal(container->active, "active"));
-        add(samples, REFUSED, labels->str, "%d", container->is_refused);
+        add(samples, REFUSED, labels->str, "%d", container->is_refused && !container->is_masked);
         add(samples, RESTARTS, labels->str, "%u", container->restarts);
         if (container->since)
                 add(samples, SINCE, labels->str, "%.3f", (double) container->since / G_USEC_PER_SEC);

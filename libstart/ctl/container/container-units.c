@@ -163,12 +163,14 @@ static void find_masked(sd_bus *bus, const char *path, ContainerUnit *container)
                         *active = unit_string(bus, path, BUS_UNIT, "ActiveState");
         int stem = (int) (strlen(container->unit) - strlen(".service"));
 
+        if (!g_str_equal(load, "masked") || !(g_str_equal(active, "active") || g_str_equal(active, "deactivating")))
+                return;
         for (size_t i = 0; i < G_N_ELEMENTS(prefixes) && !container->args; i++) {
                 g_autofree char *directory = g_strdup_printf("%s/%s%.*s", PATH_RUN, prefixes[i], stem,
                                                              container->unit);
                 g_autofree char *name = find_started(directory);
 
-                if (!name || !g_str_equal(load, "masked") || !g_str_equal(active, "active"))
+                if (!name)
                         continue;
                 container->args = launch_args_new();
                 container->args->name = g_steal_pointer(&name);

@@ -94,7 +94,7 @@ static bool has_all(const GPtrArray *containers) {
         for (guint i = 0; i < containers->len; i++) {
                 const ContainerUnit *container = containers->pdata[i];
 
-                if (container->is_refused && container->source[0]) /* else it was deleted */
+                if (container->is_refused && (container->is_masked || container->source[0])) /* else it was deleted */
                         return false;
         }
         return !generated_units_have_template(AUTO_UPDATE_LABEL "=");

@@ -413,6 +413,34 @@ def test_what_runs_while_it_is_masked_keeps_its_network(machine):
         machine.wait_for(lambda: is_gone(machine, 'box-pod'))
 
 
+def test_what_is_masked_and_deleted_keeps_its_network_until_it_ends(machine):
+    make_www(machine)
+    served = (f'[Container]\nImage=localhost/test/busybox\nVolume=/run/www:/www:ro\nExec={SERVER}\nNetwork=bridge\n'
+              'PublishPort=127.0.0.1:8085:80\n')
+    machine.container('one', served)
+    machine.run('systemctl start one && systemctl mask one && rm /etc/containers/systemd/one.container && systemctl daemon-reload')
+    try:
+        time.sleep(1)
+        assert ask(machine, 'http://127.0.0.1:8085/') == 'hello\n'
+        machine.run('kill -KILL $(systemctl show -P MainPID one)')
+        machine.wait_for(lambda: is_gone(machine, 'one'))
+    finally:
+        machine.run('systemctl unmask one')
+
+
+def test_an_instance_with_a_file_is_not_masked_with_its_template(machine):
+    machine.container('app@', '[Container]\nImage=localhost/test/busybox\nExec=sleep 1000\n', reload=False)
+    machine.container('app@a', '[Container]\nImage=localhost/test/busybox\nExec=sleep 1000\nNetwork=bridge\nStopSignal=KILL\n')
+    machine.run('systemctl start app@a && systemctl mask app@ && systemctl daemon-reload')
+    try:
+        machine.run('systemctl restart app@a')
+        time.sleep(1)
+        assert machine.show('app@a', 'ActiveState') == 'active'
+        assert not is_gone(machine, 'app@a')
+    finally:
+        machine.run('systemctl unmask app@; systemctl stop app@a')
+
+
 def test_another_containers_network(machine):
     start(machine, 'one', 'Network=bridge\nContainerName=first')
     start(machine, 'two', 'Network=one.container')

@@ -183,7 +183,7 @@ def test_what_runs_keeps_its_ways_while_its_file_asks_for_others(machine):
         machine.wait_for(lambda: fetch(machine, 8080) == 'from inside')
         inode = namespace(machine)
         container(machine, 'mine', f'[Container]\nImage={IMAGE}\nExec={SERVER}\n{keys[after]}\n[Service]\nKillSignal=SIGKILL\n')
-        as_user(machine, 'systemctl --user daemon-reload')
+        as_user(machine, 'systemctl --user daemon-reload; sleep 1')
         machine.wait_for(lambda: fetch(machine, 8080) == 'from inside' and fetch_inside(machine) == 'from the world')
         assert namespace(machine) == inode, (before, after)
         as_user(machine, 'systemctl --user restart mine')

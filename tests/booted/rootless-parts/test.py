@@ -41,25 +41,6 @@ def test_health(machine):
     machine.wait_for(lambda: 'keyturn-' not in as_user(machine, 'systemctl --user --failed -q --plain').out)
 
 
-def test_checks_of_what_runs_while_its_file_says_something_else(machine):
-    """Refused, without checks, deleted; an instance, too. What is killed by a check is so still."""
-    directory = '/home/alice/.config/containers/systemd'
-    for change in ('sed -i s,Image=,Imige=,', 'sed -i s,Health.*,,', 'rm'):
-        for name, file in (('mine', 'mine'), ('app@a', 'app@')):
-            start(machine, name, 'HealthCmd=test ! -e /tmp/ill\nHealthInterval=300ms\nHealthRetries=1\nHealthOnFailure=kill')
-            if file != name:
-                as_user(machine, f'systemctl --user stop {name}; mv {directory}/{name}.container {directory}/{file}.container; '
-                                 f'systemctl --user daemon-reload; systemctl --user start {name}')
-            machine.wait_for(lambda: health(machine, name)['Status'] == 'healthy')
-            as_user(machine, f'{change} {directory}/{file}.container; systemctl --user daemon-reload')
-            first = health(machine, name)['Log'][-1]['Start']
-            machine.wait_for(lambda: health(machine, name)['Log'][0]['Start'] > first)
-            inside(machine, 'touch /tmp/ill', name=name)
-            machine.wait_for(lambda: show(machine, name, 'ActiveState') == 'failed')
-            machine.wait_for(lambda: 'keyturn-' not in as_user(machine, 'systemctl --user --failed -q --plain').out)
-            as_user(machine, f'rm -f {directory}/{file}.container; systemctl --user daemon-reload; systemctl --user reset-failed')
-
-
 def test_a_check_has_no_more_than_its_payload(machine):
     start(machine, keys='HealthCmd=grep -E "^(Cap|NoNewPrivs|Seccomp:)" /proc/self/status; cat /proc/self/uid_map; id\nHealthInterval=1h')
     machine.wait_for(lambda: health(machine)['Status'] == 'healthy')
