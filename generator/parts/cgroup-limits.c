@@ -189,11 +189,17 @@ static void set_swap(Conversion *container) {
                 cgroup_limits_put(container, "MemorySwapMax", swap ?: of_memory, swap ? "--cgroup-conf" : "Memory=");
 }
 
-/* What the kernel keeps in files of the cgroup. A payload that is root could write them (service/own-cgroup.h). */
+/* What the kernel keeps in files of the cgroup, by the names of systemd 252, too. A payload that is root could write
+ * them (service/own-cgroup.h). */
 static const char *const limits[] = {
         "AllowedCPUs",
         "AllowedMemoryNodes",
+        "BlockIODeviceWeight",
+        "BlockIOReadBandwidth",
+        "BlockIOWeight",
+        "BlockIOWriteBandwidth",
         "CPUQuota",
+        "CPUShares",
         "CPUWeight",
         "IODeviceLatencyTargetSec",
         "IODeviceWeight",
@@ -203,14 +209,20 @@ static const char *const limits[] = {
         "IOWriteBandwidthMax",
         "IOWriteIOPSMax",
         "MemoryHigh",
+        "MemoryLimit",
         "MemoryMax",
         "MemorySwapMax",
         "MemoryZSwapMax",
         "StartupAllowedCPUs",
+        "StartupAllowedMemoryNodes",
+        "StartupBlockIOWeight",
+        "StartupCPUShares",
         "StartupCPUWeight",
         "StartupIOWeight",
         "StartupMemoryHigh",
         "StartupMemoryMax",
+        "StartupMemorySwapMax",
+        "StartupMemoryZSwapMax",
         "TasksMax",
 };
 

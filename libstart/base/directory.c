@@ -12,6 +12,7 @@
 #include "libstart/base/directory.h"
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
+#include "libstart/base/user-view.h"
 
 /* That nftw(3) keeps open at a time; it opens others anew. */
 #define TREE_FDS_MAX 16
@@ -46,9 +47,10 @@ static bool check_owner(const char *path, GError **error) {
                 return true;
         return error_set(
                 error, KT_ERROR_FAILED,
-                "'%s' belongs to user %u, group %u, with mode %04o: others than root can write there. See "
-                "whether what is in it is keyturn's, or remove it; then chown -R root:root and chmod -R go-w",
-                path, st.st_uid, st.st_gid, st.st_mode & 07777);
+                "'%s' belongs to user %u, group %u, with mode %04o: others can write there. See whether what is in "
+                "it is keyturn's, or remove it; then chmod -R go-w%s",
+                path, st.st_uid, st.st_gid, st.st_mode & 07777,
+                user_view_is_entered() ? "" : " and chown -R root:root");
 }
 
 bool directory_check_owner(const char *path, GError **error) {

@@ -2,8 +2,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <linux/mount.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -43,18 +45,39 @@ static bool make(int directory) {
         return made || errno == EEXIST || errno == EBUSY;
 }
 
+static bool prepare(int directory) {
+        return write_at(directory, "cgroup.max.descendants", DESCENDANTS_MAX) &&
+               write_at(directory, "cgroup.max.depth", DEPTH_MAX) && make(directory);
+}
+
+/* Where ProtectControlGroups= has made what is mounted read-only. Of the control groups, or -1. */
+static int mount_writable(void) {
+        _cleanup_close_ int context = (int) syscall(SYS_fsopen, "cgroup2", FSOPEN_CLOEXEC);
+
+        if (context < 0 || syscall(SYS_fsconfig, context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
+                return -1;
+        return (int) syscall(SYS_fsmount, context, FSMOUNT_CLOEXEC,
+                             MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+}
+
 /* Returns the service's, or -1. path: transfer full. */
 static int open_services(char **path, GError **error) {
         g_autofree char *cgroup = process_find_cgroup(0);
-        _cleanup_close_ int directory = -1;
+        _cleanup_close_ int directory = -1, mount = -1;
 
         *path = g_strconcat(ROOT, cgroup, NULL);
         directory = cgroup ? open(*path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
         if (directory < 0)
                 return error_negative_errno(error, cgroup ? errno : ENOENT,
                                             "Cannot open the service's control group");
-        if (write_at(directory, "cgroup.max.descendants", DESCENDANTS_MAX) &&
-            write_at(directory, "cgroup.max.depth", DEPTH_MAX) && make(directory))
+        if (prepare(directory))
+                return fd_steal(&directory);
+        mount = errno == EROFS ? mount_writable() : -1;
+        if (mount >= 0) {
+                close(directory);
+                directory = openat(mount, cgroup[1] ? cgroup + 1 : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        }
+        if (mount >= 0 && directory >= 0 && prepare(directory))
                 return fd_steal(&directory);
         return error_negative_errno(error, errno, "Cannot give the payload a control group of its own ('%s/%s')",
                                     *path, OWN_CGROUP);

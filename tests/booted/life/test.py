@@ -392,6 +392,7 @@ def test_a_payload_lifts_no_limit_of_its_service(machine):
     for name, more, service in (
             ('plain', '', 'MemoryMax=1G'), ('able', 'AddCapability=CAP_SYS_ADMIN', 'CPUQuota=90%'),
             ('checked', 'HealthCmd=true\nHealthInterval=1h', 'TasksMax=100'),
+            ('protected', '', 'IOWeight=20\nProtectControlGroups=yes'), ('strict', '', 'CPUShares=20\nProtectControlGroups=strict'),
             # What systemd's own filters forbid first.
             ('filtered', '', 'CPUWeight=20\nSystemCallFilter=~clone3\nSystemCallErrorNumber=ENOSYS')):
         group = f'/sys/fs/cgroup/system.slice/{name}.service'
