@@ -104,6 +104,7 @@ static bool prepare_volume(const MountRequest *mount, const char *volumes, const
                 .root_fd = root->fd,
                 .destination = mount->destination,
                 .no_copy = mount->no_copy || mount->subpath,
+                .is_read_only = mount_request_has_option(mount, "ro"),
                 .user = user,
                 .users = root->users,
                 .label = shared,

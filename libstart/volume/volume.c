@@ -303,7 +303,7 @@ static bool use_first(int volume, const char *name, const VolumeUse *use, GError
                 return true;
         if (!prepare(data, name, use, error))
                 return false;
-        if (volume_is_new(volume, data)) /* as root leaves it who only reads; nothing is taken from her later */
+        if (use->is_read_only && volume_is_new(volume, data))
                 return true;
         if (!sync_data(volume, data))
                 return error_set_errno(error, errno, "Cannot write the volume '%s' to its disk", name);

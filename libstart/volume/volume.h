@@ -48,6 +48,7 @@ typedef struct VolumeUse {
         int root_fd;             /* its root */
         const char *destination; /* in there */
         bool no_copy;
+        bool is_read_only;
         const UserIdentity *user;   /* owner, where the image has no such directory */
         const UserNamespace *users; /* whose ids are all that the image's files may belong to; NULL: any may */
         const char *label;          /* SELinux's, of what all containers may use; NULL: none */
@@ -55,6 +56,6 @@ typedef struct VolumeUse {
 
 /* The first use of a volume: what the image has at the destination is copied into it, if it is empty, and it gets the
  * owner and mode of that directory. Never again after that, even if the volume is empty then; but one that is as it
- * was made is new to the next container. A start that is interrupted leaves what the next one completes. One that is
- * made at the same time waits. */
+ * was made after somebody who only reads is new to the next one. A start that is interrupted leaves what the next one
+ * completes. One that is made at the same time waits. */
 bool volume_use(int volume, const char *name, const VolumeUse *use, GError **error);

@@ -367,11 +367,9 @@ def test_first_use_copies_what_the_image_has_and_never_again(machine):
                        check=False).out == ''
 
 
-def test_a_volume_that_root_has_left_as_it_was_is_the_next_ones(machine):
-    """As where User= is written after a first try, or who only reads is started first."""
+def test_a_volume_that_a_reader_has_left_as_it_was_is_the_next_ones(machine):
     remove_volumes(machine)
     start(machine, 'reader', 'Volume=common:/common:ro')
-    start(machine, 'one', 'Volume=common:/common')
     start(machine, 'writer', 'Volume=common:/common\nUser=12:13', exec_='sh -c "touch /common/x && exec sleep 1000"')
     assert machine.wait_for(lambda: machine.run(f'stat -c "%u:%g" {VOLUMES}/common/_data/x', check=False).out) == '12:13\n'
     start(machine, 'other', 'Volume=common:/common\nUser=14')
