@@ -128,12 +128,23 @@ static bool take_type(GPtrArray *fields, MountType *ret, GError **error) {
                 type);
 }
 
-static bool set_access(MountRequest *request, const char *key, const char *value, GError **error) {
-        bool denied = value && g_ascii_strcasecmp(value, "false") == 0;
+/* As podman reads it. Nothing else may be taken for true: files of the host would get another owner. */
+static bool read_bool(const char *key, const char *value, bool *ret, GError **error) {
+        static const char *const words[] = { "0", "f", "false", "1", "t", "true" };
 
-        if (value && !denied && g_ascii_strcasecmp(value, "true") != 0)
-                return error_set(error, KT_ERROR_USAGE, "'%s=%s' is neither true nor false", key, value);
-        return mount_request_add_option(request, g_str_equal(key, "rw") != denied ? "rw" : "ro", error);
+        for (size_t i = 0; i < G_N_ELEMENTS(words); i++)
+                if (!value || g_ascii_strcasecmp(value, words[i]) == 0) {
+                        *ret = !value || i >= G_N_ELEMENTS(words) / 2;
+                        return true;
+                }
+        return error_set(error, KT_ERROR_USAGE, "'%s=%s' is neither true nor false", key, value);
+}
+
+static bool set_access(MountRequest *request, const char *key, const char *value, GError **error) {
+        bool is_set;
+
+        return read_bool(key, value, &is_set, error) &&
+               mount_request_add_option(request, g_str_equal(key, "rw") == is_set ? "rw" : "ro", error);
 }
 
 /* podman's second name of an image's rw */
@@ -186,14 +197,10 @@ static bool set_relabel(MountRequest *request, const char *key, const char *valu
         return mount_request_add_option(request, g_str_equal(value, "shared") ? "z" : "Z", error);
 }
 
-/* podman's bool, whose false is the default and changes nothing. Nothing else may be taken for true: files of the
- * host would get another owner. */
 static bool set_chown(MountRequest *request, const char *key, const char *value, GError **error) {
-        if (value && (g_ascii_strcasecmp(value, "false") == 0 || g_str_equal(value, "0")))
-                return true;
-        if (value && *value && g_ascii_strcasecmp(value, "true") != 0 && !g_str_equal(value, "1"))
-                return error_set(error, KT_ERROR_USAGE, "'%s=%s' is neither true nor false", key, value);
-        return mount_request_add_option(request, "U", error);
+        bool is_set;
+
+        return read_bool(key, value, &is_set, error) && (!is_set || mount_request_add_option(request, "U", error));
 }
 
 /* Docker's name of it */
@@ -277,8 +284,10 @@ static bool set_field(MountRequest *request, const char *field, GError **error) 
 static bool add_destination(MountRequest *request, GError **error) {
         g_autofree char *directory = request->source ? g_path_get_dirname(request->source) : NULL;
 
-        if (request->type != MOUNT_GLOB || !directory || g_str_equal(directory, "/"))
+        if (request->type != MOUNT_GLOB || !directory)
                 return error_set(error, KT_ERROR_USAGE, "'destination=' is missing");
+        if (g_str_equal(directory, "/"))
+                return error_set(error, KT_ERROR_USAGE, "what a pattern matches in '/' needs a 'destination='");
         if (directory[strcspn(directory, "*?[\\")])
                 return error_set(error, KT_ERROR_USAGE,
                                  "'destination=' is missing: without it the pattern may be in the last name only");

@@ -3,7 +3,7 @@
 
     KEYTURN_COMPARE=100 KEYTURN_TEST_SEED=word tests/booted/run ... trixie compare-with-podman/by_chance
 
-starts a hundred of them under both. What only one of the two starts, and what the payload sees differently without a reason in
+starts a hundred of them under both. What only Podman starts, and what the payload sees differently without a reason in
 differences.py or here, fails.
 """
 

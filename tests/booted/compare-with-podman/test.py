@@ -9,6 +9,7 @@ import importlib.util
 import os
 import re
 import textwrap
+import time
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 TEST_SECONDS = 400  # the first test starts all of them, under both
@@ -26,7 +27,8 @@ CASES = load('cases').CASES | load('real').CASES
 DIFFERENCES = load('differences').DIFFERENCES
 DIFFERENCES_OF_NEWER = load('differences').DIFFERENCES_OF_NEWER
 CHANCE = load('chance')
-SETS = CHANCE.sets(os.environ.get('KEYTURN_TEST_SEED', ''), int(os.environ.get('KEYTURN_COMPARE', 0)))
+SEED = os.environ.get('KEYTURN_TEST_SEED') or time.strftime('%Y-%m-%d')
+SETS = CHANCE.sets(SEED, int(os.environ.get('KEYTURN_COMPARE', 0)))
 
 ENVIRONMENT_FILE = """\
 # a comment
@@ -266,7 +268,7 @@ def by_chance(machine):
             machine.run('rm -f /etc/compare/*.container /etc/containers/systemd/*chance*')
         started += sum(not text.startswith('no output') for text in podman.values())
         wrong += [text for name in some if (text := compare_set(machine, name, podman[name], keyturn[name]))]
-    assert not wrong, '\n\n'.join(wrong)
+    assert not wrong, '\n\n'.join([f'KEYTURN_TEST_SEED={SEED}', *wrong])
     assert started > len(names) / 2, f'Podman has started {started} of {len(names)}'
 
 

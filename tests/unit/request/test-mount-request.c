@@ -181,7 +181,7 @@ static const struct {
           "'rw' is not for a mounted image" },
         { mount_request_parse_mount, "type=glob,src=a*,dst=/b", KT_ERROR_USAGE, "absolute" },
         { mount_request_parse_mount, "type=glob,src=/a*/b", KT_ERROR_USAGE, "in the last name only" },
-        { mount_request_parse_mount, "type=glob,src=/a*", KT_ERROR_USAGE, "'destination=' is missing" },
+        { mount_request_parse_mount, "type=glob,src=/a*", KT_ERROR_USAGE, "needs a 'destination='" },
         { mount_request_parse_mount, "type=bind,src=/a,dst=/b,U=no", KT_ERROR_USAGE, "neither true nor false" },
         { mount_request_parse_mount, "type=bind,src=/a,dst=/b,readwrite=false", KT_ERROR_USAGE, "for type=image" },
         { mount_request_parse_mount, "type=bind,src=/a,dst=/b,volume-subpath=x", KT_ERROR_USAGE, "for type=volume" },
