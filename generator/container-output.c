@@ -191,7 +191,6 @@ void container_put(Run *run, const SourceFile *source) {
         untrusted_paths_refer(run->untrusted, container, run->directory);
         user_namespace_write(container, run->writer);
         network_unit_write(container, run->writer);
-        run_note_way(run, container);
         secrets_service(container, run->tree);
         service_exec_start(container->service, container->args);
         put_puller(run, container);

@@ -315,7 +315,6 @@ static bool run_generator(const Tree *tree) {
         g_autoptr(GHashTable) refused = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
         g_autoptr(GHashTable) refused_kubes = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free);
         g_autoptr(GHashTable) refused_parts = g_hash_table_new(NULL, NULL);
-        g_autoptr(GHashTable) ways = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
         g_autoptr(KeyturnConf) conf = keyturn_conf_new(tree);
         g_autoptr(FiltersNeeded) filters = filters_needed_new(tree, arg_root, arg_install);
         g_autoptr(UntrustedPaths) untrusted = untrusted_paths_new();
@@ -337,8 +336,7 @@ static bool run_generator(const Tree *tree) {
                     .machine = machine,
                     .refused = refused,
                     .refused_kubes = refused_kubes,
-                    .refused_parts = refused_parts,
-                    .ways = ways };
+                    .refused_parts = refused_parts };
 
         if (sources->files->len > 0 && !has_unit_directory())
                 return false;

@@ -53,7 +53,6 @@ void resource_put(Run *run, const SourceFile *source) {
         }
         user_namespace_write(resource, run->writer);
         network_unit_write(resource, run->writer);
-        run_note_way(run, resource);
         if (g_str_has_suffix(source->name, ".image") || g_str_has_suffix(source->name, ".artifact")) {
                 put_credentials(run, resource);
                 image_service_pull(resource, resource->service);

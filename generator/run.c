@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "generator/run.h"
-#include "generator/network/network-unit.h"
 #include "libstart/base/log.h"
 
 void run_fail(Run *run, const char *format, ...) {
@@ -37,11 +36,4 @@ void run_report(Run *run, const Conversion *container) {
                 } else
                         log_warning("%s", finding->text);
         }
-}
-
-void run_note_way(Run *run, const Conversion *container) {
-        const char *way = network_unit_find_way(container);
-
-        if (container->is_users && container->network.file)
-                g_hash_table_insert(run->ways, g_strdup(container->service->name), (void *) (way ?: ""));
 }

@@ -31,8 +31,6 @@ typedef struct Run {
         GHashTable *refused_kubes; /* paths of .kube files, and what is wrong with each, or with a part */
         GHashTable *refused_parts; /* the parts of them, of SourceFile, that something is wrong with */
 
-        GHashTable *ways; /* by name of service with a user's network, network_unit_find_way(); "" for nothing */
-
         unsigned controls; /* what of the kernel the containers need; bits of KernelControl */
         bool has_unit;     /* at least one was made */
         bool has_updates;  /* at least one has AutoUpdate= */
@@ -44,6 +42,3 @@ void run_fail(Run *run, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
 /* Say what was found in a file. A part of a .kube file that is refused is noted. */
 void run_report(Run *run, const Conversion *container);
-
-/* What the network has besides that is made for it, if there is one. */
-void run_note_way(Run *run, const Conversion *container);

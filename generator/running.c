@@ -343,19 +343,6 @@ static void keep_pods(const Run *run) {
         }
 }
 
-/* A file that asks for another network of a user's would take the ways out of the one that is there, and in. */
-static void keep_ways(const Run *run, const char *service, const char *asking, const char *needs) {
-        static const char *const ways[] = { "pasta", "ports" };
-
-        for (size_t i = 0; i < G_N_ELEMENTS(ways) && asking; i++) {
-                const char *asked = g_hash_table_lookup(run->ways, asking); /* users' alone */
-                g_autofree char *unit = network_unit_name_way(service, ways[i]);
-
-                if (asked && !g_str_equal(asked, ways[i]) && runs(run, unit))
-                        network_unit_keep_way(service, ways[i], needs, run->writer);
-        }
-}
-
 /* The file of what runs in a network asks for none any more, or systemd does not know that it does. */
 static void keep_networks(const Run *run) {
         g_autofree char *directory = find_place(run, PATH_NETWORK);
@@ -375,7 +362,6 @@ static void keep_networks(const Run *run) {
                 else if (!is_made(run->names, service) || is_refused(run, service))
                         continue;
                 network_unit_keep(service, asking, needs->str, keyturn_conf_is_users(run->conf), run->writer);
-                keep_ways(run, service, asking, needs->str);
         }
 }
 

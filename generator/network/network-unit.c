@@ -220,7 +220,8 @@ void network_unit_finish(Conversion *container) {
         (void) key_set_option(container, "network", network, NULL);
 }
 
-const char *network_unit_find_way(const Conversion *container) {
+/* What a user's network has besides: "pasta", its way out, or "ports", the way in to a bridge. NULL: nothing. */
+static const char *find_way(const Conversion *container) {
         return pasta_is_of(container)                                              ? "pasta" :
                pasta_is_beside(container) && container->network.published->len > 0 ? "ports" :
                                                                                      NULL;
@@ -228,7 +229,7 @@ const char *network_unit_find_way(const Conversion *container) {
 
 /* It may come and go while the container runs, whose network is the same. */
 static void depend_on_way(Conversion *container) {
-        const char *way = network_unit_find_way(container);
+        const char *way = find_way(container);
         g_auto(OwnName) own = { 0 };
         g_autofree char *unit = NULL;
 
@@ -242,7 +243,7 @@ static void depend_on_way(Conversion *container) {
 
 /* Of an instance it has a unit of its own, whose rest is shipped. */
 static void write_way(const Conversion *container, Writer *writer) {
-        const char *way = network_unit_find_way(container);
+        const char *way = find_way(container);
         bool is_pasta = g_strcmp0(way, "pasta") == 0;
         g_autofree char *source = specifiers_escape(container->source->path, "%"), *file = NULL;
         g_autoptr(GString) text = g_string_new(WRITER_HEAD "[Unit]\n");
@@ -340,33 +341,15 @@ static void write_kept(const OwnName *own, const char *kind, const char *lines, 
 
 /* StopPropagatedFrom= is for stops alone, by systemd 252. With a restart PartOf= would start the network again, and
  * Conflicts= stops it with each start of what runs already. */
-static void stop_after(const OwnName *own, const char *kind, bool is_users, Writer *writer) {
-        g_autofree char *unit = own_name_unit(own, kind),
+static void stop_after(const OwnName *own, bool is_users, Writer *writer) {
+        g_autofree char *network = own_name_unit(own, "network"),
                         *file = g_strconcat(own->full, ".service.d/" RUNNING_DROPIN, NULL);
         g_autoptr(GString) text = g_string_new(WRITER_HEAD "[Service]\nExecStopPost=-+");
 
         g_string_append_printf(text, "systemctl %s--no-block stop", is_users ? "--user " : "");
-        unit_words_add(text, unit);
+        unit_words_add(text, network);
         g_string_append_c(text, '\n');
         writer_put_file(writer, PATH_NETWORK, file, READERS_ALL, text);
-}
-
-char *network_unit_name_way(const char *service, const char *way) {
-        g_auto(OwnName) own = { 0 };
-
-        own_name_find(service, &own);
-        return own_name_unit(&own, way);
-}
-
-/* It needs the network, which would stay with it. */
-void network_unit_keep_way(const char *service, const char *way, const char *needs, Writer *writer) {
-        g_auto(OwnName) own = { 0 };
-        g_autofree char *lines = NULL;
-
-        own_name_find(service, &own);
-        lines = g_strdup_printf("%sStopPropagatedFrom=%s.service\n", needs, own.full);
-        write_kept(&own, way, lines, writer);
-        stop_after(&own, way, true, writer);
 }
 
 void network_unit_keep(const char *service, const char *asking, const char *needs, bool is_users, Writer *writer) {
@@ -385,7 +368,7 @@ void network_unit_keep(const char *service, const char *asking, const char *need
         write_kept(&own, "network", lines, writer);
         for (size_t i = 0; i < G_N_ELEMENTS(ways) && is_users; i++) /* each is PartOf= that */
                 write_kept(&own, ways[i], "", writer);
-        stop_after(&own, "network", is_users, writer);
+        stop_after(&own, is_users, writer);
 }
 
 /* The line that asks for a network, or NULL. */

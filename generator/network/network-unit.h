@@ -34,16 +34,6 @@ void network_unit_assume(Conversion *container);
  * lines of what the network needs itself. */
 void network_unit_keep(const char *service, const char *asking, const char *needs, bool is_users, Writer *writer);
 
-/* "pasta", a user's way out of a network, or "ports", that in to a bridge: what the file asks for. NULL: nothing. */
-const char *network_unit_find_way(const Conversion *container);
-
-/* The unit of one. Transfer full. */
-char *network_unit_name_way(const char *service, const char *way);
-
-/* A way that is there stays until the container stops or is restarted, although its file asks for another one. Called
- * last. needs: lines of what it needs itself. */
-void network_unit_keep_way(const char *service, const char *way, const char *needs, Writer *writer);
-
 /* What ends the network of a template's instances where no file asks for it any more, to be written later than
  * what all others say. template: the service. */
 void network_unit_write_gone(const char *template, bool is_users, Writer *writer);

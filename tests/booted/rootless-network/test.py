@@ -175,26 +175,6 @@ def test_what_runs_keeps_the_network_that_its_file_asks_for_no_more(machine):
             as_user(machine, 'systemctl --user stop mine')
 
 
-def test_what_runs_keeps_its_ways_while_its_file_asks_for_others(machine):
-    make_world(machine)
-    keys = {'pasta': 'Network=pasta\nPublishPort=8080:80', 'bridge': 'Network=bridge\nPublishPort=8080:80', 'shut': 'Network=bridge'}
-    for before, after in (('pasta', 'bridge'), ('pasta', 'shut'), ('bridge', 'pasta'), ('bridge', 'shut')):
-        start(machine, keys=keys[before], command=SERVER)
-        machine.wait_for(lambda: fetch(machine, 8080) == 'from inside')
-        inode = namespace(machine)
-        container(machine, 'mine', f'[Container]\nImage={IMAGE}\nExec={SERVER}\n{keys[after]}\n[Service]\nKillSignal=SIGKILL\n')
-        as_user(machine, 'systemctl --user daemon-reload; sleep 1')
-        machine.wait_for(lambda: fetch(machine, 8080) == 'from inside' and fetch_inside(machine) == 'from the world')
-        assert namespace(machine) == inode, (before, after)
-        as_user(machine, 'systemctl --user restart mine')
-        machine.wait_for(lambda: fetch_inside(machine) == 'from the world')
-        machine.wait_for(lambda: fetch(machine, 8080) == ('' if after == 'shut' else 'from inside'))
-        as_user(machine, 'systemctl --user stop mine')
-        machine.wait_for(lambda: not machine.run('pgrep -u alice -f [b]in/pasta', check=False).out)
-        machine.wait_for(lambda: machine.run('ls /run/user/1234/keyturn/network').out == '')
-        assert 'keyturn-' not in as_user(machine, 'systemctl --user --failed -q --plain').out, (before, after)
-
-
 def test_what_runs_while_it_is_masked_keeps_its_network(machine):
     make_world(machine)
     command = re.sub('exec (.*)"', r'trap exit TERM; \1 & wait"', SERVER)
